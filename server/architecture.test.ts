@@ -29,12 +29,12 @@ const files: readonly SourceFile[] = [...known]
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("tests/"))
   .map((path) => ({ path, source: readFileSync(join(ROOT, path), "utf8") }));
 
-test("the code keeps to its architecture", () => {
+test("the source files follow the rules of the architecture", () => {
   expect(files.length).toBeGreaterThan(10);
   expect(violations(files, known)).toEqual([]);
 });
 
-test("no files import each other in a circle, imports of types counted", () => {
+test("no files import each other in a circle, type imports included", () => {
   expect(circles(files)).toEqual([]);
 });
 
@@ -52,14 +52,14 @@ test(`half of the server's files have at most ${USUAL_LINES.half} lines, and nin
   expect(nineOfTen).toBeLessThanOrEqual(USUAL_LINES.nineOfTen);
 });
 
-test(`no file of tests has more than ${MAX_LINES.test} lines`, () => {
+test(`no test file has more than ${MAX_LINES.test} lines`, () => {
   const long = [...known].filter(
     (path) => /^tests\/.*\.tsx?$/.test(path) && readFileSync(join(ROOT, path), "utf8").split("\n").length - 1 > MAX_LINES.test,
   );
   expect(long).toEqual([]);
 });
 
-test("no call reaches a tool server or an agent but through an outlet, behind its gates", () => {
+test("no call reaches a tool server or an agent except through an outlet, behind its gates", () => {
   expect(reachedAroundGates(files)).toEqual([]);
   const planted = (path: string, source: string) => reachedAroundGates([{ path, source }]);
   const imported = 'import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";\n';
@@ -79,7 +79,7 @@ test("no exported name has two meanings", () => {
   expect(sharedNames(files)).toEqual([]);
 });
 
-test("a planted second meaning is found", () => {
+test("a planted name with two meanings is found", () => {
   const planted = [
     { path: "server/road/a.ts", source: "export interface Verdict {}\nexport const one = 1;\n" },
     { path: "server/road/b.ts", source: 'export type Verdict = "yes";\nexport { one } from "./a.ts";\n' },
@@ -87,9 +87,9 @@ test("a planted second meaning is found", () => {
   expect(sharedNames(planted)).toEqual(["Verdict: server/road/a.ts, server/road/b.ts"]);
 });
 
-describe("a planted circle is found", () => {
+describe("circular imports", () => {
   const file = (path: string, source: string): SourceFile => ({ path, source });
-  test("of types", () => {
+  test("a planted circle of type imports is found", () => {
     const planted = [
       file("server/road/a.ts", 'import type { B } from "./b.ts";'),
       file("server/road/b.ts", 'import { type C } from "./c.ts";'),
@@ -98,7 +98,7 @@ describe("a planted circle is found", () => {
     ];
     expect(circles(planted)).toEqual([["server/road/a.ts", "server/road/b.ts", "server/road/c.ts"]]);
   });
-  test("not of what only tests close", () => {
+  test("a circle that only a test file closes is allowed", () => {
     expect(
       circles([file("server/road/a.ts", 'import { b } from "./b.test.ts";'), file("server/road/b.test.ts", 'import { a } from "./a.ts";')]),
     ).toEqual([]);
@@ -119,7 +119,7 @@ test.each([
   ]);
 });
 
-describe("a planted violation is found", () => {
+describe("boundaries, with planted violations:", () => {
   const planted: readonly (readonly [path: string, source: string, found: string | null])[] = [
     ["server/surfaces/llm/chat.ts", 'import { x } from "../../upstreams/outlet.ts";', "server/surfaces/ may not import server/upstreams/"],
     ["server/surfaces/llm/chat.ts", 'import type { X } from "../../store/rows.ts";', "server/surfaces/ may not import server/store/"],
@@ -265,7 +265,7 @@ describe("a planted violation is found", () => {
   }
 });
 
-test("a kit that knows an app, and an app that knows another, are found", () => {
+test("imports from the web kit into an app, and from one app into another, are violations", () => {
   const planted = [
     { path: "web/kit/src/a.ts", source: 'import { x } from "@gatehouse/web-portal/x.ts";' },
     { path: "web/portal/src/b.ts", source: 'import { y } from "../../console/src/y.ts";' },

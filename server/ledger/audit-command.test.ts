@@ -41,7 +41,7 @@ describe("gatehouse audit", () => {
     return { code, out, err };
   }
 
-  test("says what it can do to whoever asks for nothing, or for what it cannot", async () => {
+  test("prints its usage when called without an action or with an unknown one", async () => {
     expect(await run()).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^gatehouse audit: say what to do\nUsage:/) });
     expect(await run("prove")).toMatchObject({
       code: 3,
@@ -50,7 +50,7 @@ describe("gatehouse audit", () => {
     });
   });
 
-  test("verifies the database and an exported file alike, and tells by its exit code", async () => {
+  test("verifies the database and an exported file, with the verdict as the exit code", async () => {
     const directory = temporaryDirectory();
     const [file, key] = [join(directory, "chain.jsonl"), join(directory, "key.pem")];
     writeFileSync(key, createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "pem", type: "spki" }));
@@ -69,7 +69,7 @@ describe("gatehouse audit", () => {
     expect(await run("verify", file, "--chain", chain)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
   });
 
-  test("a restored backup stands whole by itself, and is missing against checkpoints kept elsewhere", async () => {
+  test("accepts a restored backup by itself, and reports missing rows against checkpoints kept elsewhere", async () => {
     const directory = temporaryDirectory();
     const file = join(directory, "checkpoints.jsonl");
     const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()).keep });
@@ -114,7 +114,7 @@ describe("gatehouse audit", () => {
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
   });
 
-  test("reads a checkpoint file on after a line that was torn, and nothing that is none", async () => {
+  test("reads a checkpoint file past a torn line, and rejects a file that has none", async () => {
     const directory = temporaryDirectory();
     const file = join(directory, "checkpoints.jsonl");
     const url = ["--database-url", database.url];
@@ -136,7 +136,7 @@ describe("gatehouse audit", () => {
     expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(3);
   });
 
-  test("holds nothing to no checkpoint", async () => {
+  test("refuses a checkpoint file without a checkpoint of the chain", async () => {
     const directory = temporaryDirectory();
     const [none, others, whole] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [
       string,
@@ -167,7 +167,7 @@ describe("gatehouse audit", () => {
     expect((await run("verify", ...url, "--chain", other.chainId, "--checkpoints", others)).code).toBe(0);
   });
 
-  test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
+  test("verifies against checkpoints of a gateway whose clock is ahead", async () => {
     const file = join(temporaryDirectory(), "checkpoints.jsonl");
     const ahead = () => Date.now() + 86_400_000;
     const kept = await testLedger(database.db, temporaryDirectory(), {
@@ -187,7 +187,7 @@ describe("gatehouse audit", () => {
     });
   });
 
-  test("finds rows of a chain that has no record, and of none", async () => {
+  test("reports rows of a chain without a record, and rows without a chain", async () => {
     const url = ["--database-url", database.url];
     await sql`INSERT INTO audit_rows (id, chain_id, chain_seq) VALUES ('zforged', 'zother', 1)`.execute(database.db);
     expect((await listChains(database.db)).map(({ chain_id, writer }) => [chain_id, writer === ""])).toEqual([
@@ -200,7 +200,7 @@ describe("gatehouse audit", () => {
     expect((await run("verify", ...url, "--chain", chain)).code).toBe(0);
   });
 
-  test("says why it could not run", async () => {
+  test("reports why it could not run", async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "other.txt"), "hello\n");
     expect(await run("verify", join(directory, "none.jsonl"))).toMatchObject({ code: 3, err: expect.stringContaining("no such file") });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("rows of a journal of which a copy was written to elsewhere meanwhile arrive all the same, beside those of the copy", async () => {
+test("rows of a journal are shipped even if a copy of it was shipped meanwhile, beside the copy's rows", async () => {
   const directory = temporaryDirectory();
   const first = await testLedger(database.db, directory);
   await first.seal(callRow());

@@ -29,7 +29,7 @@ async function killedWriter(directory: string, answers: number, begun: Set<strin
   await closed;
 }
 
-test("a process killed under load, ten times, loses no call and doubles none", async () => {
+test("a process killed under load ten times neither loses nor duplicates a call", async () => {
   const directory = temporaryDirectory();
   const begun = new Set<string>();
   const answered = new Set<string>();

@@ -87,7 +87,7 @@ async function everythingStored(): Promise<string> {
 }
 const TRACES = ["secret of mary", "mary-smith", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', 'u-mary"]', "marys key"];
 
-test("content and identifiers go from rows, runs, exports and the journal, also of rows still on their way; the chain stays whole", async () => {
+test("content and identifiers are erased from rows, runs, exports and the journal, and the chain stays intact", async () => {
   const scrub = await journalScrubber(database.db, ledger);
   for (const row of [{ ...MARY, id: MARYS_CALL }, JOHN, MARY, { ...MARY, tenant_id: "other" }]) await ledger.seal(callRow(row));
   await ledger.shipped();
@@ -126,7 +126,7 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
   expect([verified.verdict, verified.bodies_erased, verified.findings]).toEqual(["intact", 3, []]);
 });
 
-test("the journal keeps nothing of a call that was under way at the erasure and ended behind it", async () => {
+test("the journal keeps nothing of a call that was in progress during the erasure", async () => {
   const scrub = await journalScrubber(database.db, ledger);
   const row = callRow(MARY);
   ledger.begin(row);
@@ -142,7 +142,7 @@ test("the journal keeps nothing of a call that was under way at the erasure and 
   expect(readdirSync(directory).filter((name) => name.endsWith(".log"))).toEqual(segments);
 });
 
-test("an answer kept of a call that arrives erased is forgotten, and every process is told", async () => {
+test("a cached answer of a call whose row arrives after the erasure is deleted, and every process is notified", async () => {
   const call = ulid();
   away = true;
   await ledger.seal(callRow({ ...MARY, id: call }));
@@ -159,7 +159,7 @@ test("an answer kept of a call that arrives erased is forgotten, and every proce
   expect((await changesAfter(database.db, version)).map(({ tenant_id, topic }) => [tenant_id, topic])).toEqual([["t", "policy"]]);
 });
 
-test("an answer that comes to be stored after its call was erased is not", async () => {
+test("an answer to be cached after its call was erased is not stored", async () => {
   const call = ulid();
   await ledger.seal(callRow({ ...MARY, id: call }));
   await ledger.shipped();
@@ -190,13 +190,13 @@ const newestErasedAt = async () =>
   (await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow())
     .erased_at;
 
-test("a call after the erasure is a new fact and stays", async () => {
+test("a call after the erasure is not erased", async () => {
   await ledger.seal(callRow({ ...MARY, timestamp: inAnHour() }));
   await ledger.shipped();
   expect(await newestErasedAt()).toBeNull();
 });
 
-test("a span whose sender's clock is ahead is erased all the same, stored or on its way", async () => {
+test("a span from a sender whose clock is ahead is erased, stored or not yet shipped", async () => {
   expect((await erase({ gateway_user_id: "u-mary", idp_user_email: "mary@example.com" })).rows_erased).toBe(1);
   away = true;
   await ledger.seal(callRow({ ...MARY, source: "otel", timestamp: inAnHour() }));
@@ -206,7 +206,7 @@ test("a span whose sender's clock is ahead is erased all the same, stored or on 
   expect(await newestErasedAt()).not.toBeNull();
 });
 
-test("events are listed without what named the subject, and cannot be changed", async () => {
+test("erasure events are listed without the subject's identifiers, and cannot be changed", async () => {
   const { items, total } = await listErasures(database.db, "t", { limit: 10, offset: 0 });
   expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([6, ["idp_user_email"], "asked for"]);
   expect((await listErasures(database.db, "other", { limit: 10, offset: 0 })).total).toBe(0);

@@ -26,7 +26,7 @@ async function expectIntact(chainId: string, rows: number): Promise<void> {
   expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows });
 }
 
-test("a sealed row arrives in the database as it was, once, in its place", async () => {
+test("a sealed row arrives in the database unchanged, once, at its position", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   const row = callRow({ endpoint: "/gr\u00f6\u00dfe/\u{1F600}", tags: ["late"], custom_metadata: { a: 1 } });
   ledger.begin(row);
@@ -56,7 +56,7 @@ test("a sealed row arrives in the database as it was, once, in its place", async
   await expectIntact(ledger.chainId, 1);
 });
 
-test("rows that come while others are shipped wait for company", async () => {
+test("rows sealed during a shipment are shipped together", async () => {
   const sizes: number[] = [];
   const first = Promise.withResolvers<void>();
   const ledger = await testLedger(database.db, temporaryDirectory(), {
@@ -78,7 +78,7 @@ test("rows that come while others are shipped wait for company", async () => {
   await expectIntact(ledger.chainId, 4);
 });
 
-test("rows that are in the database leave the journal's files after a while, however little comes", async () => {
+test("rows stored in the database are removed from the journal's files after a while, even with little traffic", async () => {
   const directory = temporaryDirectory();
   const ledger = await testLedger(database.db, directory, { checkpointMs: 10, segmentMs: 20 });
   const journal = () =>
@@ -92,7 +92,7 @@ test("rows that are in the database leave the journal's files after a while, how
   await expectIntact(ledger.chainId, 1);
 });
 
-test("a call sealed twice keeps its one row", async () => {
+test("a call sealed twice has one row", async () => {
   const log = recordedLog();
   const ledger = await testLedger(database.db, temporaryDirectory(), { log });
   const row = callRow();
@@ -103,7 +103,7 @@ test("a call sealed twice keeps its one row", async () => {
   await expectIntact(ledger.chainId, 1);
 });
 
-test("a call that is over cannot begin: the next start would make a second row of it", async () => {
+test("a call that was sealed cannot begin again, so that the next start does not record it twice", async () => {
   const directory = temporaryDirectory();
   const ledger = await testLedger(database.db, directory);
   const row = callRow();
@@ -118,7 +118,7 @@ test("a call that is over cannot begin: the next start would make a second row o
   await expectIntact(again.chainId, 2);
 });
 
-test("characters the database cannot hold do not stop the chain", async () => {
+test("characters that the database cannot store do not stop the chain", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   await ledger.seal(callRow({ endpoint: "/\0\ud800", request_body_preview: "\0", custom_metadata: { "\0": "\udfff" } }));
   await ledger.seal(callRow());
@@ -127,7 +127,7 @@ test("characters the database cannot hold do not stop the chain", async () => {
   await expectIntact(ledger.chainId, 2);
 });
 
-test("a row the database refuses keeps its place and its hashed fields, and the rest follow", async () => {
+test("a row that the database refuses keeps its position and hashed fields, and later rows are shipped", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as unknown;
   await Promise.all([callRow(), callRow({ pre_action_state: deep }), callRow(), callRow()].map((row) => ledger.seal(row)));
@@ -140,7 +140,7 @@ test("a row the database refuses keeps its place and its hashed fields, and the 
   await expectIntact(ledger.chainId, 4);
 });
 
-test("usage is added up per hour from rows really inserted", async () => {
+test("usage is summed per hour from the inserted rows", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   const tenant_id = "11111111-1111-4111-8111-111111111111";
   const timestamp = "2026-11-21T09:59:59.999999Z";
@@ -166,7 +166,7 @@ test("usage is added up per hour from rows really inserted", async () => {
   ]);
 });
 
-test("the head is signed when idle, after a thousand rows, and at the end", async () => {
+test("the chain's head is signed when idle, after 1,000 rows, and at the end", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory(), { checkpointMs: 10 });
   await ledger.seal(callRow());
   const count = async () =>
@@ -187,7 +187,7 @@ test("the head is signed when idle, after a thousand rows, and at the end", asyn
   await expectIntact(busy.chainId, 2_500);
 });
 
-test("a checkpoint that stood in for one of the writer's own, in a backup that was brought back, gives way to it", async () => {
+test("a substitute checkpoint in a restored backup is replaced by the writer's own", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory(), { checkpointMs: 3_600_000 });
   await ledger.seal(callRow());
   await ledger.shipped();
@@ -198,7 +198,7 @@ test("a checkpoint that stood in for one of the writer's own, in a backup that w
 });
 
 describe("after a crash", () => {
-  test("a call that was under way becomes a row that says so, with what was known of it", async () => {
+  test("a call in progress gets an interrupted row with what was known of it", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     const [done, open] = [callRow(), callRow({ success: null, http_status_code: null })];
@@ -225,7 +225,7 @@ describe("after a crash", () => {
     await expectIntact(next.chainId, 2);
   });
 
-  test("a torn end is cut off, the rows before it stay", async () => {
+  test("a torn end of the journal is cut off, and the rows before it stay", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
@@ -250,7 +250,7 @@ describe("after a crash", () => {
     await expectIntact(ledger.chainId, 1);
   });
 
-  test("a flipped byte in what was stored is refused, naming file and place", async () => {
+  test("a flipped byte in a stored record is refused with the file and position", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory, {
       segmentBytes: 4_000,
@@ -271,7 +271,7 @@ describe("after a crash", () => {
     expect(statSync(path).size).toBe(bytes.length);
   });
 
-  test("segments that changed places are refused: the chain would go on in the middle of itself", async () => {
+  test("swapped segments are refused, because the chain would not be contiguous", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory, {
       segmentBytes: 4_000,
@@ -287,7 +287,7 @@ describe("after a crash", () => {
     expect(await testLedger(database.db, directory).catch((error: unknown) => error)).toBeInstanceOf(JournalDamaged);
   });
 
-  test("a lost journal begins a new chain, one set back goes on at the database's head", async () => {
+  test("a lost journal starts a new chain, and an older copy continues at the database's head", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
@@ -308,7 +308,7 @@ describe("after a crash", () => {
     await fresh.close();
   });
 
-  test("rows the journal does not know and nobody signed are not built upon", async () => {
+  test("unsigned rows in the database that the journal does not have are not continued", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
@@ -330,7 +330,7 @@ describe("after a crash", () => {
   });
 });
 
-test("a journal that goes on in another database says so, and keeps to its chain", async () => {
+test("a journal that continues in another database logs so, and keeps its chain", async () => {
   const directory = temporaryDirectory();
   const ledger = await testLedger(database.db, directory);
   await ledger.seal(callRow());
@@ -349,7 +349,7 @@ test("a journal that goes on in another database says so, and keeps to its chain
   await other.close();
 });
 
-test("a disk filled by rows that are in the database already is freed of them, and calls go on", async () => {
+test("a disk filled by rows already shipped is freed of them, and calls continue", async () => {
   const directory = temporaryDirectory();
   const size = 17 * 1024 * 1024;
   const used = () => listSegments(directory).reduce((sum, segment) => sum + segment.size, 0);
@@ -372,7 +372,7 @@ test("a disk filled by rows that are in the database already is freed of them, a
   await expectIntact(ledger.chainId, 400);
 });
 
-test("one directory has one writer", async () => {
+test("a data directory has only one writer", async () => {
   const directory = temporaryDirectory();
   const ledger = await testLedger(database.db, directory);
   await expect(testLedger(database.db, directory)).rejects.toThrow(JournalInUse);
@@ -380,8 +380,8 @@ test("one directory has one writer", async () => {
   await (await testLedger(database.db, directory)).close();
 });
 
-describe("while the database is away", () => {
-  test("no call fails, and everything arrives in order when it is back", async () => {
+describe("when the database is unreachable or restored", () => {
+  test("no call fails during an outage, and all rows arrive in order afterwards", async () => {
     let away = true;
     const ship: typeof shipAuditRows = (db, shipment) =>
       away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment);
@@ -399,7 +399,7 @@ describe("while the database is away", () => {
     await expectIntact(ledger.chainId, 1_201);
   });
 
-  test("a connection cut just after its commit doubles nothing", async () => {
+  test("a connection lost right after a commit duplicates nothing", async () => {
     let cuts = 0;
     const ship: typeof shipAuditRows = async (db, shipment) => {
       const moved = await shipAuditRows(db, shipment);
@@ -423,7 +423,7 @@ describe("while the database is away", () => {
     expect(requests).toBe(5);
   });
 
-  test("one that was set back to an earlier backup is given what the journal still has, and what is lost is missing", async () => {
+  test("a restored database gets the rows still in the journal, and the lost ones are reported missing", async () => {
     const log = recordedLog();
     const ledger = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 4_000, log });
     const { chainId } = ledger;
@@ -455,10 +455,10 @@ describe("while the database is away", () => {
   });
 
   test.each([
-    ["a moment at which an earlier process wrote its chain", "the database was set back to before this process was started", 1],
-    ["one before its chain", "the database was set back to before this process was started", null],
-    ["no other moment, while another process writes its chain", "another process writes to chain", 4],
-  ])("one that was set back to %s is told of what to do", async (_, reason, head) => {
+    ["a time when an earlier process wrote the chain", "the database was set back to before this process was started", 1],
+    ["a time before the chain", "the database was set back to before this process was started", null],
+    ["the current time, while another process writes the chain", "another process writes to chain", 4],
+  ])("a database reset to %s stops the ledger with the reason", async (_, reason, head) => {
     const ledger = await testLedger(database.db, temporaryDirectory());
     const { chainId } = ledger;
     for (let i = 0; i < 4; i++) await ledger.seal(callRow());
@@ -471,7 +471,7 @@ describe("while the database is away", () => {
     await ledger.close();
   });
 
-  test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
+  test("calls are refused while the journal is full, and accepted again once it is shipped", async () => {
     let away = true;
     const ship: typeof shipAuditRows = (db, shipment) =>
       away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment);

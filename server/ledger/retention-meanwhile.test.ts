@@ -34,7 +34,7 @@ const retain = () => applyRetention(database.db, clock, recordedLog());
 const counted = async (where: string) =>
   (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
-test("a verification that begins while months are dropped sees them or does not, and misses nothing", async () => {
+test("a verification that starts while months are dropped sees all or none of them, and reports nothing missing", async () => {
   at = Date.UTC(2026, 7, 2);
   await retain();
   const other = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
@@ -64,7 +64,7 @@ test("a verification that begins while months are dropped sees them or does not,
   expect(await verifyExport((await exported).map((line) => line.trimEnd()))).toMatchObject({ verdict: "intact", pruned_through: 3 });
 });
 
-test("a row that arrives when its time was reduced already is reduced as it is stored", async () => {
+test("a row that arrives after its retention has passed is stored without its expired fields", async () => {
   const own = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
   at = Date.UTC(2027, 0, 30);
   const arrived = async (day: number): Promise<string> => {

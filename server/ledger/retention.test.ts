@@ -59,7 +59,7 @@ const verify = () => verifyChain(database.db, ledger.chainId);
 const counted = async (where: string) =>
   (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
-test("approvals that are over lose what their calls said, and then go; those that are open stay whole", async () => {
+test("ended approvals lose their arguments and are later deleted; open ones stay unchanged", async () => {
   at = Date.UTC(2026, 0, 1);
   const given = '{"to":"somebody"}';
   const asked = async (id: string, tenantId: string, settled: object) =>
@@ -141,7 +141,7 @@ test("approvals that are over lose what their calls said, and then go; those tha
   );
 });
 
-test("usage no limit asks for goes", async () => {
+test("usage that no limit needs any more is deleted", async () => {
   const { db } = database;
   at = Date.UTC(2026, 0, 1);
   const group = crypto.randomUUID();
@@ -185,9 +185,9 @@ test("usage no limit asks for goes", async () => {
   expect(await left()).toEqual({ tools: [], results: [], models: [], days: both });
 });
 
-test("what people were told goes with the time it was for and with the calls, and alerts and notices of conversations with the calls", async () => {
+test("notifications are deleted when they expire or with the calls; alerts and conversation notices with the calls", async () => {
   at = Date.UTC(2026, 0, 1);
-  const told = (id: string, tenantId: "short" | "long", days: number | null) =>
+  const notify = (id: string, tenantId: "short" | "long", days: number | null) =>
     database.db
       .insertInto("notifications")
       .values({
@@ -208,7 +208,7 @@ test("what people were told goes with the time it was for and with the calls, an
       ["long", 30],
       ["ever", null],
     ] as const)
-      await told(`${tenant} for ${name}`, tenant, days);
+      await notify(`${tenant} for ${name}`, tenant, days);
     for (const [id, resolved, expires_at] of [
       ["over", true, new Date(at)],
       ["open", false, new Date(at + 300 * DAY)],
@@ -267,7 +267,7 @@ test("what people were told goes with the time it was for and with the calls, an
   });
 });
 
-test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
+test("bodies, rows and months are deleted when due, and the rest verifies, also offline", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);
   // Arrived in January but ended in February, between other calls.
@@ -302,13 +302,17 @@ test("bodies, rows and months go when they are due, and what is left verifies, o
   for await (const line of exportChain(database.db, ledger.chainId)) lines.push(line.trimEnd());
   expect(lines.filter((line) => line.startsWith('{"type":"pruned"'))).toHaveLength(1);
   expect(await verifyExport(lines)).toMatchObject({ verdict: "intact", pruned_through: 1_000 });
-  const told = await database.db.selectFrom("admin_log").select(["resource_id", "after"]).where("action", "=", "retention_drop").execute();
-  expect(told).toMatchObject([{ resource_id: ledger.chainId, after: { through_seq: 1_000 } }]);
+  const logged = await database.db
+    .selectFrom("admin_log")
+    .select(["resource_id", "after"])
+    .where("action", "=", "retention_drop")
+    .execute();
+  expect(logged).toMatchObject([{ resource_id: ledger.chainId, after: { through_seq: 1_000 } }]);
   await retain();
   expect((await verify()).pruned_through).toBe(1_000);
 });
 
-test("a prefix whose checkpoint does not hold is evidence, and is not dropped", async () => {
+test("a prefix whose checkpoint is invalid is evidence, and is not dropped", async () => {
   at = Date.UTC(2026, 6, 1);
   await call(at);
   await ledger.shipped();
@@ -320,7 +324,7 @@ test("a prefix whose checkpoint does not hold is evidence, and is not dropped", 
   expect((await verify()).verdict).toBe("altered");
 });
 
-test("the rows of a tenant that is gone are held to the retention it had", async () => {
+test("the rows of a deleted tenant are subject to its last retention settings", async () => {
   at = Date.UTC(2026, 8, 1);
   const id = await call(at, { tenant_id: "short" });
   await ledger.shipped();
@@ -340,7 +344,7 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
 });
 
-test("what is kept of a tenant that is gone ends with its rows and runs", async () => {
+test("the record of a deleted tenant is removed with its rows and runs", async () => {
   const { db } = database;
   const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60, file_days: 30 } as const;
   await db.transaction().execute((trx) => recordDeletedTenant(trx, { id: "brief", data_retention }, new Date(at)));
@@ -365,7 +369,7 @@ test("what is kept of a tenant that is gone ends with its rows and runs", async 
   expect(await kept()).toEqual(["short"]);
 });
 
-test("what people said of runs goes with the runs", async () => {
+test("feedback on runs is deleted with the runs", async () => {
   const run = await call(at, { run_end_state: "completed" });
   await ledger.shipped();
   for (const root of [run, "gone before"])
@@ -377,18 +381,19 @@ test("what people said of runs goes with the runs", async () => {
       comment: "thanks",
       now: new Date(at),
     });
-  const said = async () => (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
+  const feedback = async () =>
+    (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
   at += 59 * DAY;
   await retain();
-  expect((await said()).toSorted()).toEqual([run, "gone before"].toSorted());
+  expect((await feedback()).toSorted()).toEqual([run, "gone before"].toSorted());
   at += 2 * DAY;
   await retain();
-  expect(await said()).toEqual([]);
+  expect(await feedback()).toEqual([]);
 });
 
-test("an hour goes with its last run, and tells of those that are still open until then", async () => {
+test("an hour of run statistics is deleted with its last run, and until then counts the runs that remain", async () => {
   const root_task_id = "open for long";
-  const told = async () =>
+  const stats = async () =>
     (
       await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(
         database.db,
@@ -402,12 +407,12 @@ test("an hour goes with its last run, and tells of those that are still open unt
   const hour = "2026-09-01 12:00:00+00";
   await shipped({ root_task_id });
   await shipped({ run_end_state: "completed" });
-  expect(await told()).toEqual([{ hour, runs: 2, open: 1, completed: 1, cancelled: 0, calls: 2, prompt_tokens: 20 }]);
+  expect(await stats()).toEqual([{ hour, runs: 2, open: 1, completed: 1, cancelled: 0, calls: 2, prompt_tokens: 20 }]);
   at += 61 * DAY;
   await retain();
-  expect(await told()).toEqual([{ hour, runs: 1, open: 1, completed: 0, cancelled: 0, calls: 1, prompt_tokens: 10 }]);
+  expect(await stats()).toEqual([{ hour, runs: 1, open: 1, completed: 0, cancelled: 0, calls: 1, prompt_tokens: 10 }]);
   await shipped({ root_task_id, run_end_state: "cancelled" });
-  expect(await told()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
+  expect(await stats()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
   await retain();
-  expect(await told()).toEqual([]);
+  expect(await stats()).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { lineId, readRowLine } from "./row-line.ts";
 
 const lineOf = (row: AuditRow) => storableRow(row).line();
 
-test("what PostgreSQL cannot hold is replaced, in texts, keys and nested values, in the row as in its line", () => {
+test("characters that PostgreSQL cannot store are replaced in texts, keys and nested values, in the row and in its line", () => {
   const row: AuditRow = {
     id: "a",
     endpoint: "/x\0\ud800y",
@@ -23,11 +23,11 @@ test("what PostgreSQL cannot hold is replaced, in texts, keys and nested values,
   expect(readRowLine(line)).toEqual(row);
 });
 
-test("a text that only spells an escape is kept", () => {
+test("a text that looks like an escape sequence is kept", () => {
   expect(readRowLine(lineOf({ id: "a", endpoint: "\\u0000 \\ud800 \\N \\t" })).endpoint).toBe("\\u0000 \\ud800 \\N \\t");
 });
 
-test("any text survives its line, which is one line and names its row first", () => {
+test("any text survives a round trip through its line, which is one line and starts with the row's ID", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "grapheme" }),
@@ -53,7 +53,7 @@ test("any text survives its line, which is one line and names its row first", ()
   );
 });
 
-test("unknown fields are left out, and a value of a wrong type is made right or left out: neither costs the row", () => {
+test("unknown fields are dropped, and values of a wrong type converted or dropped, without losing the row", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   const given = {
@@ -78,7 +78,7 @@ test("unknown fields are left out, and a value of a wrong type is made right or 
   });
 });
 
-test("a row without an id of its own is refused", () => {
+test("a row without a valid ID is refused", () => {
   expect(() => storableRow({})).toThrow(TypeError);
   expect(() => storableRow({ id: 'a"b' })).toThrow(TypeError);
 });

@@ -6,7 +6,7 @@ const SIGNED_OUT_AT = 2_000;
 const USER = { id: "ada", tenant_id: "default", is_active: true, group_ids: [], tokens_valid_from: new Date(SIGNED_OUT_AT) };
 
 /** Whether a call with this identity continues after Ada was signed out or her keys were suspended. */
-async function goesOn(identity: Partial<Identity>, suspended: Date | null = null): Promise<boolean> {
+async function continues(identity: Partial<Identity>, suspended: Date | null = null): Promise<boolean> {
   const call = {
     id: "call",
     user: USER,
@@ -26,15 +26,15 @@ async function goesOn(identity: Partial<Identity>, suspended: Date | null = null
   return abortReason(call) !== "access_ended";
 }
 
-test("a call with whatever token was given before its person signed out ends, a client's by way of the broker among them", async () => {
-  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT - 1 })).toBe(false);
-  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT - 1, grantId: "g" })).toBe(false);
-  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT, grantId: "g" })).toBe(true);
-  expect(await goesOn({ credentialId: "a key of hers" })).toBe(true);
+test("a call with a token issued before its user signed out is ended, also with a client's token from the broker", async () => {
+  expect(await continues({ credentialId: "ada", since: SIGNED_OUT_AT - 1 })).toBe(false);
+  expect(await continues({ credentialId: "ada", since: SIGNED_OUT_AT - 1, grantId: "g" })).toBe(false);
+  expect(await continues({ credentialId: "ada", since: SIGNED_OUT_AT, grantId: "g" })).toBe(true);
+  expect(await continues({ credentialId: "a key of hers" })).toBe(true);
 });
 
-test("a call with a key of a person whose keys are suspended ends, and not one with a token of a sign-in since", async () => {
+test("a call with an API key of a user whose keys are suspended is ended, but not one with a newer sign-in token", async () => {
   const suspended = new Date(SIGNED_OUT_AT);
-  expect(await goesOn({ credentialId: "a key of hers" }, suspended)).toBe(false);
-  expect(await goesOn({ credentialId: "ada", since: SIGNED_OUT_AT }, suspended)).toBe(true);
+  expect(await continues({ credentialId: "a key of hers" }, suspended)).toBe(false);
+  expect(await continues({ credentialId: "ada", since: SIGNED_OUT_AT }, suspended)).toBe(true);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../kernel/clock.ts";
 import { OpenCalls, type OpenCallsParts } from "./open-calls.ts";
 
-test("what is held for a call while it is under way is given back when it leaves in a batch", async () => {
+test("what a call holds is released when it leaves in a provider's batch", async () => {
   const calls = new OpenCalls({ limits: { left: { leave: async () => null } }, clock: systemClock() } as unknown as OpenCallsParts);
   const call = calls.start({ method: "POST", url: "http://gateway/x", headers: new Headers() }, "", {
     proxyType: "batch",
@@ -14,7 +14,7 @@ test("what is held for a call while it is under way is given back when it leaves
   expect([calls.has(call), ended]).toEqual([false, ["left_in_batch"]]);
 });
 
-test("the journal keeps room for open calls, but for those whose bodies are still on their way", () => {
+test("the journal reserves space for open calls, except those whose bodies are still arriving", () => {
   const beside: (number | undefined)[] = [];
   const ledger = { accepting: (calls?: number) => (beside.push(calls), true) };
   const calls = new OpenCalls({ ledger, clock: systemClock() } as unknown as OpenCallsParts);

@@ -40,12 +40,12 @@ describe.each([
   ["/v1/proxy/llm/models/", modelDetail, { id: NAME }],
   ["/v1beta/models/", geminiModel, { name: `models/${NAME}` }],
 ] as const)("%s", (prefix, surface, expected) => {
-  test("finds a name with slashes and a colon, encoded or not", async () => {
+  test("finds a model whose name has slashes and a colon, URL-encoded or not", async () => {
     expect(await asked(surface, prefix + NAME)).toMatchObject(expected);
     expect(await asked(surface, prefix + encodeURIComponent(NAME))).toMatchObject(expected);
   });
 
-  test("knows no model under a name that cannot be decoded", async () => {
+  test("reports model_not_found for a name that cannot be decoded", async () => {
     for (const name of ["%ff", "%zz", "a%E0%A4%A"]) expect(await asked(surface, prefix + name)).toBe("model_not_found");
   });
 });

@@ -53,7 +53,7 @@ const anyRow = fc.record(Object.fromEntries(HASH_FORMATS.v2.map((name) => [name,
   requiredKeys: [],
 }) as unknown as fc.Arbitrary<AuditRow>;
 
-test("canonical text is the JSON of exactly the fields of the format, and reading it back changes nothing", () => {
+test("canonical text is the JSON of exactly the format's fields, and survives a round trip", () => {
   fc.assert(
     fc.property(anyRow, (row) => {
       const text = canonicalText(row, "v2");
@@ -68,7 +68,7 @@ test("canonical text is the JSON of exactly the fields of the format, and readin
   );
 });
 
-test("fields outside the format do not change the hash, each field inside does", () => {
+test("a change of a field outside the format keeps the hash; a change of any field inside changes it", () => {
   const before = rowHash(FULL, "v2", GENESIS_HASH);
   expect(rowHash({ ...FULL, error_message: "x", request_body_preview: "y", correlation_id: "z" }, "v2", GENESIS_HASH)).toBe(before);
   for (const name of HASH_FORMATS.v2) {
@@ -78,7 +78,7 @@ test("fields outside the format do not change the hash, each field inside does",
   }
 });
 
-test("what has no one canonical form is refused by name", () => {
+test("a value without a unique canonical form is refused with an error that names the field", () => {
   const refused = (row: Record<string, unknown>) => () => canonicalText(row as AuditRow, "v2");
   expect(refused({ endpoint: "\ud800" })).toThrow(new NotCanonical("endpoint is not well-formed Unicode"));
   expect(refused({ timestamp: "2026-11-21T09:34:16Z" })).toThrow(NotCanonical);
@@ -88,7 +88,7 @@ test("what has no one canonical form is refused by name", () => {
   expect(() => rowHash({}, "v2", "AB".repeat(32))).toThrow(NotCanonical);
 });
 
-test("v1 is offered only for a row that carries none of the fields v2 added", () => {
+test("the v1 hash is accepted only for a row without the fields that v2 added", () => {
   const { request_content_hash: _, ...plain } = FULL;
   const old = { ...plain, prev_hash: GENESIS_HASH, row_hash: rowHash(plain, "v1", GENESIS_HASH) };
   expect(possibleHashes(old)).toContain(old.row_hash);

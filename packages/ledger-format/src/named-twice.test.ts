@@ -23,24 +23,24 @@ const first = lines.findIndex((line) => line.startsWith('{"type":"row"'));
 const verdictOf = async (edit: (line: string) => string) =>
   (await verifyExport(lines.map((line, at) => (at === first ? edit(line) : line)))).verdict;
 
-test("a line that says a member twice cannot be judged: another parser may take the other one", async () => {
+test("an export line with a duplicate member is rejected, because parsers differ in which one they take", async () => {
   expect(await verdictOf((line) => line)).toBe("intact");
-  const told = (name: string) => `line ${first + 1}: it names "${name}" twice`;
+  const rejection = (name: string) => `line ${first + 1}: it names "${name}" twice`;
   const status = (line: string) => line.replace('"row":{', '"row":{"http_status_code":200,');
-  expect(verdictOf(status)).rejects.toThrow(told("http_status_code"));
-  expect(verdictOf((line) => status(line).replace("http_status", "http\\u005fstatus"))).rejects.toThrow(told("http_status_code"));
-  expect(verdictOf((line) => line.replace('"row":', '"row":{"id":"another"},"row":'))).rejects.toThrow(told("row"));
-  expect(verdictOf((line) => line.replace("{", '{"type":"note",'))).rejects.toThrow(told("type"));
+  expect(verdictOf(status)).rejects.toThrow(rejection("http_status_code"));
+  expect(verdictOf((line) => status(line).replace("http_status", "http\\u005fstatus"))).rejects.toThrow(rejection("http_status_code"));
+  expect(verdictOf((line) => line.replace('"row":', '"row":{"id":"another"},"row":'))).rejects.toThrow(rejection("row"));
+  expect(verdictOf((line) => line.replace("{", '{"type":"note",'))).rejects.toThrow(rejection("type"));
 });
 
-test("what only looks like it is judged as ever: other spacing, order and spelling, braces and quotes in texts", async () => {
+test("other spacing, member order, and braces or quotes within strings do not count as duplicate members", async () => {
   expect(await verdictOf((line) => line.replace('"row":{', ' "row" : { "step_name":"\\"id\\": {[", "step_id":"step_name",'))).toBe(
     "intact",
   );
   expect(await verdictOf((line) => line.replace('"row":{', '"row":{"custom_metadata":{"id":1},"tags":["id","id"],'))).toBe("intact");
 });
 
-test("a signed document that says its payload twice is not valid, whatever the second one says", () => {
+test("a signed statement with a duplicate payload member is invalid, whatever the second payload is", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
   const signed = signedStatement("k", "https://example.com/p", { s: "00" }, { score: 1 }, pem);

@@ -62,7 +62,7 @@ async function verdicts(line: string): Promise<unknown[]> {
   ];
 }
 
-test("a line is judged the same whether its row is parsed or hashed as it stands, sealed in any format", async () => {
+test("a line gets the same verdict whether its row is parsed or hashed from its text, in any format", async () => {
   await fc.assert(
     fc.asyncProperty(row, fc.constantFrom("v1", "v2"), async (content, format) => {
       const whole = sealed({ timestamp: "2026-11-21T10:00:00.000000Z", ...content }, 1, "0".repeat(64), "c", format);
@@ -73,7 +73,7 @@ test("a line is judged the same whether its row is parsed or hashed as it stands
   );
 });
 
-test("and after any edit of its text", async () => {
+test("an arbitrarily edited line gets the same verdict whether its row is parsed or hashed from its text", async () => {
   await fc.assert(
     fc.asyncProperty(
       row,
@@ -91,7 +91,7 @@ test("and after any edit of its text", async () => {
   );
 });
 
-test("a row of plain values is proven where it stands, and none that does not give its hash", () => {
+test("a row of plain values is verified from its text; no row with another hash is", () => {
   const every = Object.fromEntries(
     HASH_FORMATS.v2.map((name) => [
       name,

@@ -15,7 +15,7 @@ const content = (index: number): AuditRow => ({
 
 const ofLength = (rows: number): TestChain => testChain(Array.from({ length: rows }, (_, index) => content(index)));
 
-describe("parts of a chain between two positions", () => {
+describe("verification of a range of a chain", () => {
   const range = (chain: TestChain, fromSeq: number, toSeq: number, reach: number): TestChain => ({
     ...chain,
     entries: chain.entries.filter((entry) => {
@@ -25,17 +25,17 @@ describe("parts of a chain between two positions", () => {
     }),
   });
 
-  test("from just after a checkpoint to one are intact", () => {
+  test("a range from just after a checkpoint to a checkpoint is intact", () => {
     expect(feed(range(ofLength(12), 4, 9, 9), { fromSeq: 4, toSeq: 9 })).toMatchObject({ verdict: "intact", rows_checked: 6 });
   });
 
-  test("that stand on nothing signed are at most unanchored", () => {
+  test("a range that starts without a signed checkpoint is at most unanchored", () => {
     const result = feed(range(ofLength(12), 5, 9, 9), { fromSeq: 5, toSeq: 9 });
     expect(result.verdict).toBe("unanchored");
     expect(places(result)).toEqual(["unanchored@5"]);
   });
 
-  test("that end between checkpoints are anchored by the next, and say of rows after the end that they do not lead on to it", () => {
+  test("a range that ends between checkpoints is anchored by the next one, unless later rows do not link to it", () => {
     const chain = range(ofLength(12), 4, 7, 9);
     expect(feed(chain, { fromSeq: 4, toSeq: 7, now: LATER })).toMatchObject({ verdict: "intact", rows_checked: 4, pending_anchor: 0 });
     rowAt(chain, 9).endpoint = "x";
@@ -52,7 +52,7 @@ describe("parts of a chain between two positions", () => {
     return chain;
   }
 
-  test("that were sealed anew are found by the checkpoint or the row behind them, as a verification of the whole finds them", () => {
+  test("a resealed range is detected by the next checkpoint or row, with the same finding as for the whole chain", () => {
     for (const [from, to, fromSeq, toSeq, reach, found] of [
       // The rows up to the next checkpoint were sealed again as well.
       [4, 12, 4, 5, 6, "checkpoint_invalid@6"],
@@ -69,7 +69,7 @@ describe("parts of a chain between two positions", () => {
     }
   });
 
-  test("whose first row names another row than the one before it do not follow it", () => {
+  test("a range whose first row links to another row than the preceding one has a broken link", () => {
     const chain = rewritten(ofLength(12), 4, 4);
     const whole = feed(chain);
     const part = feed(range(chain, 4, 6, 6), { fromSeq: 5, toSeq: 6 });
@@ -77,7 +77,7 @@ describe("parts of a chain between two positions", () => {
     expect(part.findings.at(-1)).toEqual(whole.findings[0] as NonNullable<(typeof whole.findings)[0]>);
   });
 
-  test("may follow a row whose content is withheld", () => {
+  test("a range may follow a row whose content is withheld", () => {
     const afterWithheld = (chain: TestChain) => {
       const { prev_hash, row_hash } = rowAt(chain, 4) as { prev_hash: string; row_hash: string };
       const part = range(chain, 5, 6, 6);
@@ -88,7 +88,7 @@ describe("parts of a chain between two positions", () => {
     expect(places(afterWithheld(rewritten(ofLength(12), 4, 4)))).toContain("broken_link@5");
   });
 
-  test("that end before a checkpoint that does not hold say so", () => {
+  test("a range that ends before an invalid checkpoint reports that checkpoint", () => {
     const chain = range(ofLength(12), 4, 7, 9);
     const at = chain.entries.findIndex((entry) => entry.type === "checkpoint" && entry.chain_seq === 9);
     const signed = chain.entries[at] as Extract<Entry, { type: "checkpoint" }>;

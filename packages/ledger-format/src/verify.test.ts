@@ -31,8 +31,8 @@ function without(chain: TestChain, ...seqs: number[]): TestChain {
 
 const expectFindings = (chain: TestChain, ...found: string[]) => expect(places(feed(chain))).toEqual(found);
 
-describe("an untouched chain is intact", () => {
-  test("of any length, with any spacing of checkpoints", () => {
+describe("an untampered chain is intact", () => {
+  test("at any length and any spacing of checkpoints", () => {
     const signer = newSigner();
     fc.assert(
       fc.property(
@@ -53,7 +53,7 @@ describe("an untouched chain is intact", () => {
     );
   });
 
-  test("when rows written within two intervals wait for their checkpoint, and no longer", () => {
+  test("while its last rows await a checkpoint for at most two intervals; later they are unanchored", () => {
     const chain = ofLength(5, { every: 3, open: true });
     expect(feed(chain, { now: "2026-11-21T10:02:00.000000Z" })).toMatchObject({ verdict: "intact", pending_anchor: 2 });
     const late = feed(chain, { now: LATER });
@@ -61,7 +61,7 @@ describe("an untouched chain is intact", () => {
     expect(places(late)).toEqual(["unanchored@4"]);
   });
 
-  test("while its writer catches up after the database was away", () => {
+  test("while its writer catches up after a database outage", () => {
     const chain = ofLength(5, { every: 3, open: true });
     chain.chain = { ...chain.chain, updated_at: "2026-11-21T11:00:00.000000Z" };
     expect(feed(chain, { now: "2026-11-21T11:00:01.000000Z" }).verdict).toBe("intact");
@@ -70,7 +70,7 @@ describe("an untouched chain is intact", () => {
     expect(feed(chain, { now: "2026-11-21T11:00:01.000000Z" }).verdict).toBe("unanchored");
   });
 
-  test("when bodies expired or were erased, which is counted", () => {
+  test("with bodies expired or erased, which are counted", () => {
     const chain = ofLength(4);
     rowAt(chain, 1).bodies_pruned_at = LATER;
     rowAt(chain, 2).erased_at = LATER;
@@ -78,7 +78,7 @@ describe("an untouched chain is intact", () => {
     expect(feed(chain)).toMatchObject({ verdict: "intact", bodies_expired: 1, bodies_erased: 1 });
   });
 
-  test("when nothing was written between two checkpoints", () => {
+  test("with a checkpoint over no new rows", () => {
     const chain = ofLength(3);
     const note = (chain.entries.at(-1) as { note: string }).note;
     const text = note.slice(0, note.indexOf("\n\n") + 1);
@@ -98,8 +98,8 @@ describe("an untouched chain is intact", () => {
   });
 });
 
-describe("one edit of a stored field is one finding in its place", () => {
-  test("whichever row and field", () => {
+describe("an edit of a stored field", () => {
+  test("of any row and any hashed field is exactly one finding, at that row", () => {
     const signer = newSigner();
     fc.assert(
       fc.property(
@@ -130,13 +130,13 @@ describe("one edit of a stored field is one finding in its place", () => {
     );
   });
 
-  test("an edited row_hash does not spread to the row after", () => {
+  test("of row_hash does not make the next row a finding", () => {
     const chain = ofLength(7);
     rowAt(chain, 4).row_hash = "ab".repeat(32);
     expectFindings(chain, "altered@4");
   });
 
-  test("also to something that is no text", () => {
+  test("to a value that is not a string is found as well", () => {
     for (const field of ["id", "created_at", "row_hash", "timestamp"] as const) {
       const chain = ofLength(7, { open: true });
       Object.assign(rowAt(chain, 4), { [field]: 5 });
@@ -147,13 +147,13 @@ describe("one edit of a stored field is one finding in its place", () => {
     expectFindings(open, "unanchored@7");
   });
 
-  test("an edited prev_hash breaks hash and link of its own row", () => {
+  test("of prev_hash breaks both the hash and the link of its own row", () => {
     const chain = ofLength(7);
     rowAt(chain, 4).prev_hash = "ab".repeat(32);
     expectFindings(chain, "altered@4", "broken_link@4");
   });
 
-  test("v1 cannot be claimed to edit a field that v2 covers", () => {
+  test("cannot be hidden by claiming v1, which does not cover the field", () => {
     const chain = ofLength(7);
     const row = rowAt(chain, 4);
     row.row_hash = rowHash(row, "v1", row.prev_hash as string);
@@ -161,45 +161,45 @@ describe("one edit of a stored field is one finding in its place", () => {
   });
 });
 
-describe("an editor who seals anew", () => {
+describe("resealing after an edit", () => {
   const forge = (chain: TestChain, seq: number, prevHash?: string) => {
     const row = rowAt(chain, seq);
     Object.assign(row, sealed({ ...row, endpoint: "/forged" }, seq, prevHash ?? (row.prev_hash as string)));
     return row.row_hash as string;
   };
 
-  test("one row is found at the row after, which was sealed upon another", () => {
+  test("of one row is found at the next row, whose link no longer matches", () => {
     const chain = ofLength(7);
     forge(chain, 4);
     expectFindings(chain, "broken_link@5");
   });
 
-  test("a signed row is found at that row", () => {
+  test("of a row with a checkpoint is found at that row", () => {
     const chain = ofLength(7);
     forge(chain, 3);
     expectFindings(chain, "checkpoint_invalid@3");
   });
 
-  test("all rows to the end is found at the next checkpoint", () => {
+  test("of all rows to the end is found at the next checkpoint", () => {
     const chain = ofLength(8, { every: 5 });
     let hash = forge(chain, 4);
     for (let seq = 5; seq <= 8; seq++) hash = forge(chain, seq, hash);
     expectFindings(chain, "checkpoint_invalid@5", "checkpoint_invalid@8");
   });
 
-  test("the last row, not yet signed, is found by the recorded head", () => {
+  test("of the last row, without a checkpoint yet, is found by comparison with the recorded head", () => {
     const chain = ofLength(5, { open: true });
     forge(chain, 5);
     expectFindings(chain, "altered@5");
   });
 });
 
-describe("rows that are gone, moved or added", () => {
-  test("a deleted row, wherever it stood", () => {
+describe("removed, moved and added rows are found:", () => {
+  test("a deleted row at any position", () => {
     for (let seq = 1; seq <= 7; seq++) expectFindings(without(ofLength(7), seq), `missing@${seq}`);
   });
 
-  test("what a restored backup lacks is one finding, with the checkpoints that stood over it", () => {
+  test("rows and checkpoints that a restored backup lacks are one finding", () => {
     const chain = ofLength(12);
     const between = (from: number, to: number) => (entry: Entry) => {
       const seq = entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0;
@@ -217,18 +217,18 @@ describe("rows that are gone, moved or added", () => {
     expectFindings({ ...chain, entries }, "checkpoint_invalid@6", "missing@8");
   });
 
-  test("a stretch is one finding", () => {
+  test("a contiguous range of deleted rows is one finding", () => {
     expectFindings(without(ofLength(9), 4, 5, 6), "missing@4");
   });
 
-  test("a cut tail, also when its checkpoints went with it", () => {
+  test("a truncated tail, also when its checkpoints were deleted too", () => {
     const chain = without(ofLength(9), 8, 9);
     expectFindings(chain, "missing@8");
     chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq < 9);
     expectFindings(chain, "missing@8", "missing@9");
   });
 
-  test("a cut tail whose recorded head was set back too, by the newest checkpoint or by a head known from elsewhere", () => {
+  test("a truncated tail with the recorded head reset, by the newest checkpoint or an externally known head", () => {
     const chain = without(ofLength(9), 8, 9);
     const { chain_seq: chainSeq, row_hash: rowHashNow } = rowAt(chain, 7) as { chain_seq: number; row_hash: string };
     const whole = chain.chain;
@@ -240,7 +240,7 @@ describe("rows that are gone, moved or added", () => {
     expect(places(feed(chain, { knownHeads: [{ chainSeq: 9, rowHash: whole.head_hash as string }] }))).toEqual(["missing@8"]);
   });
 
-  test("renumbering after a deletion", () => {
+  test("rows renumbered after a deletion", () => {
     const renumber = (gone: number) => {
       const chain = without(ofLength(8, { every: 8 }), gone);
       for (const entry of chain.entries)
@@ -252,7 +252,7 @@ describe("rows that are gone, moved or added", () => {
     expectFindings(renumber(8), "missing@8");
   });
 
-  test("two rows that changed places", () => {
+  test("two swapped rows", () => {
     const chain = ofLength(9, { every: 9 });
     const [a, b] = [rowAt(chain, 4), rowAt(chain, 5)];
     a.chain_seq = 5;
@@ -261,7 +261,7 @@ describe("rows that are gone, moved or added", () => {
     expectFindings(chain, "broken_link@4", "broken_link@5", "broken_link@6");
   });
 
-  test("a row of another chain in the place of one", () => {
+  test("a row replaced by one of another chain", () => {
     const chain = ofLength(7, { every: 7 });
     const other = testChain(
       Array.from({ length: 7 }, (_, index) => content(index + 100)),
@@ -273,7 +273,7 @@ describe("rows that are gone, moved or added", () => {
     expect(feed(chain).verdict).toBe("broken_link");
   });
 
-  test("a second row at a position", () => {
+  test("a second row at the same position", () => {
     const chain = ofLength(7);
     const at = chain.entries.findIndex((entry) => entry.type === "row" && entry.row.chain_seq === 4);
     const twin = sealed({ id: "twin", endpoint: "/forged" }, 4, rowAt(chain, 4).prev_hash as string);
@@ -282,7 +282,7 @@ describe("rows that are gone, moved or added", () => {
     expect(feed(chain).findings[0]?.row_id).toBe(rowAt(ofLength(7), 4).id as string);
   });
 
-  test("a chain that was sealed and signed anew by its own key, below what was kept of it elsewhere", () => {
+  test("a chain resealed and re-signed with its own key, by comparison with externally kept heads", () => {
     const chain = ofLength(9);
     const { signer } = chain;
     const anew = testChain(
@@ -296,7 +296,7 @@ describe("rows that are gone, moved or added", () => {
     expect(feed(anew, { knownHeads: [kept(6), kept(9)] }).verdict).toBe("altered");
   });
 
-  test("rows added behind the writer's back, at once", () => {
+  test("rows added without the writer, immediately", () => {
     const chain = ofLength(6);
     const added = sealed({ id: "added" }, 7, chain.chain.head_hash as string);
     chain.entries.push({ type: "row", row: added });
@@ -309,7 +309,7 @@ describe("checkpoints", () => {
   const nth = (chain: TestChain, index: number) =>
     chain.entries.filter((entry) => entry.type === "checkpoint")[index] as { chain_seq: number; note: string };
 
-  test("with a wrong signature, an edited text or no readable form", () => {
+  test("a wrong signature, an edited text or an unreadable form is found", () => {
     for (const [find, replaced] of [
       ["time 2026", "time 2025"],
       ["gw.audit/", "gw.audit/x"],
@@ -322,7 +322,7 @@ describe("checkpoints", () => {
     }
   });
 
-  test("with spare bits of the signature's base64 set", () => {
+  test("spare bits set in the signature's base64 are found", () => {
     const chain = ofLength(3);
     const note = nth(chain, 0).note;
     const spare = note.at(-3) === "A" ? "B" : String.fromCharCode((note.at(-3) as string).charCodeAt(0) + 1);
@@ -330,7 +330,7 @@ describe("checkpoints", () => {
     expectFindings(chain, "checkpoint_invalid@3");
   });
 
-  test("by a key nobody trusts, or not at that time", () => {
+  test("a signature by an untrusted key, or outside the key's validity, is found", () => {
     const chain = ofLength(3);
     expect(places(feed(chain, { keys: [trust(newSigner())] }))).toEqual(["checkpoint_invalid@3"]);
     expect(places(feed(chain, { keys: [trust(chain.signer, { validFrom: LATER })] }))).toEqual(["checkpoint_invalid@3"]);
@@ -340,7 +340,7 @@ describe("checkpoints", () => {
     expect(feed(chain, { keys: [trust(chain.signer, { validFrom: WRITTEN_AT, validTo: WRITTEN_AT })] }).verdict).toBe("intact");
   });
 
-  test("taken out of the middle, or from the end", () => {
+  test("a removed checkpoint is found, in the middle and at the end", () => {
     const middle = ofLength(9);
     middle.entries = middle.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== 6);
     expectFindings(middle, "checkpoint_invalid@9");
@@ -349,7 +349,7 @@ describe("checkpoints", () => {
     expectFindings(end, "missing@9");
   });
 
-  test("taken out one after the other: what the next one says of it goes by another name each time", () => {
+  test("checkpoints removed one after the other give the finding at the next one a new ID each time", () => {
     const chain = ofLength(9);
     const names = [6, 3].map((seq) => {
       chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== seq);
@@ -359,7 +359,7 @@ describe("checkpoints", () => {
     expect(new Set(names).size).toBe(2);
   });
 
-  test("of another chain, or moved to another row", () => {
+  test("a checkpoint of another chain, or moved to another row, is found", () => {
     const chain = ofLength(9);
     const other = ofLength(9, { chainId: "01JQ0000000000000000000001", signer: chain.signer });
     nth(chain, 1).note = nth(other, 1).note;
@@ -369,7 +369,7 @@ describe("checkpoints", () => {
     expect(feed(moved).verdict).toBe("checkpoint_invalid");
   });
 
-  test("the worst finding is the headline, and all are listed", () => {
+  test("all findings are listed, and the worst one is the verdict", () => {
     const chain = without(ofLength(12), 11);
     rowAt(chain, 2).endpoint = "x";
     nth(chain, 1).note = nth(chain, 1).note.replace("time 2026", "time 2025");
@@ -378,15 +378,15 @@ describe("checkpoints", () => {
     expect(places(result)).toEqual(["altered@2", "checkpoint_invalid@6", "missing@11"]);
   });
 
-  test("more findings than are listed are still counted", () => {
+  test("findings beyond the listed maximum are still counted", () => {
     const chain = ofLength(50);
     for (let seq = 1; seq <= 50; seq++) rowAt(chain, seq).endpoint = "x";
     expect(feed(chain, { maxFindings: 10 })).toMatchObject({ verdict: "altered", findings_total: 50, findings: { length: 10 } });
   });
 });
 
-describe("parts of a chain", () => {
-  test("after retention dropped a prefix stand on its last checkpoint", () => {
+describe("partial chains", () => {
+  test("after retention dropped a prefix, the chain starts at the last dropped checkpoint", () => {
     const chain = ofLength(9);
     const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
     const hash = rowAt(chain, 3).row_hash as string;
@@ -401,7 +401,7 @@ describe("parts of a chain", () => {
     expect(feed(chain).verdict).toBe("checkpoint_invalid");
   });
 
-  test("a beginning that the chain does not say was dropped is missing, whatever is told of it", () => {
+  test("a missing beginning that the chain does not record as dropped is reported, despite a pruned entry", () => {
     const chain = ofLength(9);
     const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
     const hash = rowAt(chain, 3).row_hash as string;
@@ -409,7 +409,7 @@ describe("parts of a chain", () => {
     expectFindings(chain, "missing@1");
   });
 
-  test("that retention is said to have dropped and did not, where all else holds", () => {
+  test("a pruned entry for rows that are still there is a broken link, wherever it is", () => {
     const chain = ofLength(9);
     const signed = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
     const pruned = { type: "pruned" as const, through_seq: 3, row_hash: rowAt(chain, 3).row_hash as string, checkpoint: signed.note };
@@ -421,7 +421,7 @@ describe("parts of a chain", () => {
     expectFindings({ ...chain, entries: [pruned, ...chain.entries] }, "broken_link@3");
   });
 
-  test("rows whose content is withheld keep their links checked", () => {
+  test("links are still checked at rows whose content is withheld", () => {
     const chain = ofLength(9);
     chain.entries = chain.entries.map((entry) => {
       if (entry.type !== "row" || (entry.row.chain_seq as number) % 2 === 0) return entry;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { wholeLines } from "./whole-lines.ts";
 
-test("lines come out as they were and unbroken, however the bytes are cut", async () => {
+test("lines are yielded unchanged and whole, however the bytes are split into chunks", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))),

@@ -83,7 +83,7 @@ function sent(
 const turned = fc.nat(NAMES.length - 1).map((first) => [...NAMES.slice(first), ...NAMES.slice(0, first)]);
 const KINDS = ["forged", "tampered", "reordered", "replayed", "stale", "too deep", "looping"] as const;
 
-test("10,000 chains that are forged, reordered, replayed, too deep or looping: each is refused, and it is told why", () => {
+test("10,000 forged, reordered, replayed, too deep or looping delegation chains are each refused with the reason", () => {
   const reasons = new Map<string, Set<string | null>>(KINDS.map((kind) => [kind, new Set()]));
   const judge = (kind: (typeof KINDS)[number], names: readonly string[], length: number, place: number) => {
     const path = names.slice(0, length);
@@ -153,7 +153,7 @@ test("10,000 chains that are forged, reordered, replayed, too deep or looping: e
   });
 });
 
-test("an honest chain goes on", () => {
+test("a valid delegation chain is accepted", () => {
   const path = NAMES.slice(0, DEEPEST - 1);
   const { reason, row } = sent(delegationHeaders(secrets, "acme", chainOf(path)), path.at(-1) as string, NAMES[20] as string);
   expect([reason, row.agent_authz_decision, row.delegation_depth]).toEqual([null, "allow", DEEPEST]);

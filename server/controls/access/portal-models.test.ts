@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { portalModels } from "./portal-models.ts";
 
-test("a model is shown at the prices in force", () => {
+test("the portal shows a model at the prices currently in force", () => {
   const changed = Date.UTC(2026, 10, 21);
   const dated = (from: number, input: number) => ({ from, prices: { input, output: null }, tiers: [] });
   const model = {

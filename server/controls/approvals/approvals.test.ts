@@ -4,8 +4,8 @@ import type { Action } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import { Approvals } from "./approvals.ts";
 
-test.each(["comes again for it", "brings its token", "was held for it"])(
-  "an approval is not spent on a caller that %s and goes meanwhile",
+test.each(["repeats the request", "sends its token", "was held for it"])(
+  "an approval is not consumed by a caller that %s and disconnects meanwhile",
   async (how) => {
     let asked = 0;
     const db = new Proxy(
@@ -18,11 +18,11 @@ test.each(["comes again for it", "brings its token", "was held for it"])(
       },
     );
     const abort = new AbortController();
-    const headers = new Headers(how === "brings its token" ? { "x-approval-token": "token" } : {});
+    const headers = new Headers(how === "sends its token" ? { "x-approval-token": "token" } : {});
     const identity = { tenantId: "t", userId: "u", credentialId: "c" };
     const call = { id: "call", row: {}, identity, scope: { groupId: "g" }, headers, abort } as unknown as Call;
     const proof =
-      how === "comes again for it"
+      how === "repeats the request"
         ? { session: null, asked: async () => ({ id: "a", status: "approved" }) }
         : { session: how === "was held for it" ? "digest" : null };
     // The definition's digest is requested from the tool server, which may take a while.
@@ -39,7 +39,7 @@ test.each(["comes again for it", "brings its token", "was held for it"])(
   },
 );
 
-test("nobody is asked to approve what nobody can look through, which would also fill the lists of what waits", async () => {
+test("arguments too large to review are refused before an approval request is stored", async () => {
   let asked = 0;
   const get = () => {
     asked++;

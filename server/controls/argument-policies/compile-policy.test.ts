@@ -24,7 +24,7 @@ function judge(change: Partial<CompiledArgumentPolicy>, args: unknown) {
   return judged(made.policy, typeof args === "string" ? args : JSON.stringify(args));
 }
 
-test("a statement that was judged before is judged the same, and by each policy for itself", async () => {
+test("a repeated statement gets the same verdict, and each policy decides for itself", async () => {
   const sql = { analyzer: "sql", rules: [{ deny_if: "writes", message: "Reading only." }] } as const;
   const [strict, trusting] = [{}, { read_functions: ["app.report"] }].map((change) => {
     const made = compilePolicy({ ...BASE, ...sql, ...change });
@@ -41,7 +41,7 @@ test("a statement that was judged before is judged the same, and by each policy 
   }
 });
 
-describe("a policy that does not hold together names the field", () => {
+describe("an invalid policy is refused with the fields at fault:", () => {
   const cases: readonly (readonly [Partial<CompiledArgumentPolicy>, string[]])[] = [
     [{}, []],
     [{ analyzer: "guess" }, ["analyzer"]],
@@ -85,8 +85,8 @@ describe("a policy that does not hold together names the field", () => {
   for (const [change, expected] of cases) test(JSON.stringify(change), () => expect(fieldsOf(change)).toEqual(expected));
 });
 
-describe("judging", () => {
-  test("a hit names the policy, the tool, the rule and its message", () => {
+describe("a compiled policy", () => {
+  test("reports a hit with the policy, the tool, the rule and its message", () => {
     expect(judge({ severity: "warn" }, { a: "ls; rm x" })).toEqual({
       policy_id: "p1",
       policy: "Guard",
@@ -99,7 +99,7 @@ describe("judging", () => {
     expect(judge({}, { a: "ls" })).toBeNull();
   });
 
-  test("the first rule that holds speaks, and unreadable text is denied with its own message when it has one", () => {
+  test("reports the first matching rule, and denies unreadable text with the policy's own message if it has one", () => {
     const rules = [
       { deny_if: "redirection", message: "R" },
       { deny_if: "chaining", message: "C" },
@@ -109,7 +109,7 @@ describe("judging", () => {
     expect(judge({ rules: [...rules, { deny_if: "unparseable", message: "U" }] }, { a: "'open" })?.message).toBe("U");
   });
 
-  test("a dotted key is followed through objects and lists, and a whole name wins", () => {
+  test("follows a dotted key through objects and lists, and also checks a member with that whole name", () => {
     expect(judge({ argument_key: "x.cmd" }, { x: { cmd: "a;b" } })?.rule).toBe("chaining");
     expect(judge({ argument_key: "x.cmd" }, { "x.cmd": "a;b", x: { cmd: "a" } })?.rule).toBe("chaining");
     expect(judge({ argument_key: "x.cmd" }, { x: [{ cmd: "a" }, { cmd: "a;b" }] })?.rule).toBe("chaining");
@@ -121,7 +121,7 @@ describe("judging", () => {
     expect(judge({ argument_key: "x.cmd" }, '{"x":"text"}')).toBeNull();
   });
 
-  test("lists of values", () => {
+  test("compares values with lists, folded in denied lists and exact in allowed ones", () => {
     const denied = { analyzer: "values", rules: [{ deny_if: "in", message: "D", values: ["prod", "5"] }] };
     for (const a of ["prod", " PROD ", "ｐｒｏｄ", "pr\u200bod", 5]) expect(judge(denied, { a })?.message).toBe("D");
     for (const a of ["dev", true, null]) expect(judge(denied, { a })).toBeNull();
@@ -131,7 +131,7 @@ describe("judging", () => {
     expect(judge(allowed, { a: { b: 1 } })?.rule).toBe("unparseable");
   });
 
-  test("lists of values tell ids apart that differ in their last digit, and find the one a tool may round to", () => {
+  test("tells apart long IDs that differ in the last digit, and matches the number a tool may round to", () => {
     const denied = { analyzer: "values", rules: [{ deny_if: "in", message: "D", values: ["9007199254740993", "18014398509481984"] }] };
     for (const a of ["9007199254740993", "18014398509481985"]) expect(judge(denied, `{"a":${a}}`)?.message).toBe("D");
     for (const a of ["9007199254740992", "9007199254740995"]) expect(judge(denied, `{"a":${a}}`)).toBeNull();
@@ -142,7 +142,7 @@ describe("judging", () => {
       for (const a of ["9007199254740993.0", "0.10000000000000000001"]) expect(judge(policy, `{"a":${a}}`)?.rule).toBe("unparseable");
   });
 
-  test("a number that cannot be told from one of a JSON Schema is not taken for it", () => {
+  test("does not match a number that rounds to one in a JSON Schema", () => {
     const schema = { type: "object", properties: { id: { enum: [9007199254740992] }, n: { type: "number", maximum: 100 } } };
     const whole = { analyzer: "json_schema", schema, argument_key: null, rules: [{ deny_if: "invalid", message: "I" }] };
     for (const args of ['{"id":9007199254740993}', '{"n":100.00000000000000001}']) expect(judge(whole, args)?.rule).toBe("unparseable");
@@ -150,7 +150,7 @@ describe("judging", () => {
     expect(judge(whole, '{"id":9007199254740996}')?.message).toBe("I");
   });
 
-  test("a JSON Schema judges the value, or the arguments whole", () => {
+  test("checks one argument or the whole arguments against a JSON Schema", () => {
     const schema = { type: "object", properties: { n: { type: "integer", maximum: 10 } }, required: ["n"], additionalProperties: false };
     const whole = { analyzer: "json_schema", schema, argument_key: null, rules: [{ deny_if: "invalid", message: "I" }] };
     expect(judge(whole, { n: 5 })).toBeNull();

@@ -68,21 +68,21 @@ function run(
   format: FormatName,
   items: readonly Item[],
   lengths: readonly number[],
-  after: (came: string, gone: string) => void = () => undefined,
+  after: (received: string, sent: string) => void = () => undefined,
 ): Run {
   const { codec, call } = gated(format);
   const bytes = new TextEncoder().encode(framesOf(format, items).join(""));
-  const gone: Uint8Array[] = [];
-  let came = 0;
-  const given = () => new TextDecoder().decode(Buffer.concat(gone));
+  const sent: Uint8Array[] = [];
+  let received = 0;
+  const given = () => new TextDecoder().decode(Buffer.concat(sent));
   for (const chunk of chunks(bytes, lengths)) {
     const piece = codec.push(chunk);
-    if (piece !== null) gone.push(piece);
-    came += chunk.length;
-    after(new TextDecoder().decode(bytes.subarray(0, came)), given());
+    if (piece !== null) sent.push(piece);
+    received += chunk.length;
+    after(new TextDecoder().decode(bytes.subarray(0, received)), given());
   }
   const { complete, last } = codec.end();
-  if (last !== null) gone.push(last);
+  if (last !== null) sent.push(last);
   return { out: given(), complete, codec, call };
 }
 
@@ -90,8 +90,8 @@ const RUNS = { numRuns: 400 };
 /** These parse the whole stream again after every piece. */
 const FEWER_RUNS = { numRuns: 100 };
 
-describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), however it was cut", (format) => {
-  test("passes byte for byte when nothing is denied", () => {
+describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), however it is split into chunks,", (format) => {
+  test("passes byte for byte when no call is denied", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, harmless), { minLength: 1, maxLength: 6 }), sizes, (items, lengths) => {
         const { out, complete, codec } = run(format, items, lengths);
@@ -106,7 +106,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
     );
   });
 
-  test("gives no byte of a denied call's arguments, and no end", () => {
+  test("sends no byte of a denied call's arguments, and no end", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(text, harmless), { maxLength: 3 }),
@@ -115,7 +115,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
         sizes,
         (before, call, behind, lengths) => {
           const items = [...before, call, ...behind];
-          const { out, complete, codec, call: told } = run(format, items, lengths);
+          const { out, complete, codec, call: streamCall } = run(format, items, lengths);
           expect(out).not.toContain(SECRET);
           expect(out).not.toContain("\\u0436");
           expect([
@@ -123,7 +123,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
             codec.refusal(false),
             codec.refusal(true)?.code,
             codec.refusal(true)?.message,
-            told.row.argument_policy_denied,
+            streamCall.row.argument_policy_denied,
           ]).toEqual([false, null, "argument_policy_denied", "Not this.", true]);
           expect(textsIn(format, framesOf(format, items).join("")).startsWith(textsIn(format, out))).toBe(true);
           // Usage reported by the provider is metered although the answer is not given.
@@ -134,17 +134,17 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
     );
   });
 
-  test("holds no text back", () => {
+  test("does not hold back text", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, harmless), { minLength: 1, maxLength: 6 }), sizes, (items, lengths) => {
-        run(format, items, lengths, (came, gone) => expect(textsIn(format, gone)).toBe(textsIn(format, came)));
+        run(format, items, lengths, (received, sent) => expect(textsIn(format, sent)).toBe(textsIn(format, received)));
       }),
       FEWER_RUNS,
     );
   });
 });
 
-test("a call that the vendor would make, and asks the caller to approve, is held to its policy", () => {
+test("a tool call that the provider would make after the caller's approval is subject to its policy", () => {
   const { codec } = gated("responses");
   const item = { type: "mcp_approval_request", id: "a", server_label: "s", name: GOVERNED, arguments: JSON.stringify({ q: SECRET }) };
   const frames = [

@@ -30,8 +30,8 @@ const PARENTS = [
 ];
 const SLASHES = ["/", "\\", "%2f", "%5C", "%252f", "／", "//", "/./", "∕"];
 
-describe("traversal", () => {
-  test("however it is written, a parent between names is found", () => {
+describe("path traversal", () => {
+  test("a parent directory between names is found, however it is encoded", () => {
     fc.assert(
       fc.property(
         fc.array(NAME, { maxLength: 3 }),
@@ -45,7 +45,7 @@ describe("traversal", () => {
     );
   });
 
-  test("ordinary names are none", () => {
+  test("ordinary names are not traversal", () => {
     fc.assert(
       fc.property(
         fc.array(NAME, { minLength: 1, maxLength: 6 }),
@@ -59,8 +59,8 @@ describe("traversal", () => {
   });
 });
 
-describe("roots", () => {
-  test("agrees with the path as the system resolves it", () => {
+describe("allowed roots of paths", () => {
+  test("a path is inside the roots exactly if the system resolves it there", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("srv", "data", "tmp", "out", "..", ".", "x"), { minLength: 1, maxLength: 7 }), (parts) => {
         const path = `/${parts.join("/")}`;
@@ -73,7 +73,7 @@ describe("roots", () => {
     );
   });
 
-  test("knows what is in and what is out", () => {
+  test("paths inside and outside the roots are told apart", () => {
     for (const path of [
       "/srv/data",
       "/srv/data/",
@@ -113,7 +113,7 @@ describe("roots", () => {
     expect(outside("\\\\server\\share\\x", ["\\\\server\\share"])).toBe(false);
   });
 
-  test("what is not text is unreadable", () => {
+  test("a value that is not a plain text path is unreadable", () => {
     for (const value of [5, null, {}, "a\nb", "x".repeat(20_000)]) expect(pathAnalyzer.inspect(value).unparseable).not.toBeNull();
   });
 });

@@ -47,7 +47,7 @@ const CASES: readonly (readonly [command: string, found: readonly DenyIf[]])[] =
   ["a 'b'\"c\"';d'", []],
 ];
 
-describe("shell", () => {
+describe("shell commands", () => {
   for (const [command, expected] of CASES) test(JSON.stringify(command), () => expect(found(command)).toEqual([...expected]));
 
   test("a command behind a separator outside quotes is always found", () => {
@@ -62,7 +62,7 @@ describe("shell", () => {
     );
   });
 
-  test("what stands in single quotes is data", () => {
+  test("characters within single quotes are data", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !/['\0]/.test(text)),
@@ -72,7 +72,7 @@ describe("shell", () => {
     );
   });
 
-  test("what is not text, or holds NUL, is unreadable", () => {
+  test("a value that is not a string or contains NUL is unreadable", () => {
     for (const value of [5, null, ["ls"], "ls\0"]) expect(shellAnalyzer.inspect(value).unparseable).not.toBeNull();
   });
 });

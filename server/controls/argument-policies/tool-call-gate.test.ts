@@ -16,7 +16,7 @@ import { judged } from "../../../tests/support/vendors/judged.ts";
 
 type Severity = "deny" | "warn";
 
-function policy(target: string, severity: Severity, speaksAgainst: (text: string) => boolean): ToolCallPolicy {
+function policy(target: string, severity: Severity, violates: (text: string) => boolean): ToolCallPolicy {
   const unjudged = (message: string): PolicyHit => ({
     policy_id: `id of ${target}`,
     policy: target,
@@ -32,7 +32,7 @@ function policy(target: string, severity: Severity, speaksAgainst: (text: string
     severity,
     *judge(text) {
       yield;
-      return speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null;
+      return violates(text) ? { ...unjudged("No."), rule: "in" } : null;
     },
     unjudged,
   };
@@ -47,8 +47,8 @@ function callUnder(...policies: readonly ToolCallPolicy[]): Call {
 const bad = (text: string) => text.includes("bad");
 const denying = policy("run", "deny", bad);
 
-describe("a tool call is judged", () => {
-  test("by the policies on its name alone, and the row says what came of it", () => {
+describe("argument policies on a tool call", () => {
+  test("apply to the tool of that name only, and the row records the verdict", () => {
     const call = callUnder(
       denying,
       policy("run", "warn", (text) => text.includes("odd")),
@@ -70,7 +70,7 @@ describe("a tool call is judged", () => {
     expect(call.row.argument_policy_denied).toBe(true);
   });
 
-  test("in every spelling of its name that a server may take for it", () => {
+  test("apply to every spelling of the name that a server may accept", () => {
     const entry = { id: "e", groupIds: null, policy: denying } as unknown as ArgumentPolicyEntry;
     const call = { scope: { toolCallPolicies: policiesByTool([entry], []) }, row: {} } as unknown as Call;
     for (const name of ["run", "RUN", " run", "\uff52un"])
@@ -78,7 +78,7 @@ describe("a tool call is judged", () => {
     for (const name of ["runs", "ru"]) expect(runToEnd(governToolCall(call, name, '{"q":"bad"}'))).toBeNull();
   });
 
-  test("as denied where it is too long to be judged or has no arguments anybody can read", () => {
+  test("deny a call whose arguments are too long to judge or unreadable", () => {
     const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
     expect(runToEnd(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1), new ContentWork())).denied?.message).toContain(
       "longer than",
@@ -89,7 +89,7 @@ describe("a tool call is judged", () => {
     ).toMatchObject({ denied: null, warnings: [{ message: "Torn." }] });
   });
 
-  test.each(["deny", "warn"] as const)("as spoken against (%s) by a policy that fails", async (severity) => {
+  test.each(["deny", "warn"] as const)("count as violated (%s) when the policy itself fails", async (severity) => {
     const row = {
       id: "p",
       tenant_id: "t",
@@ -156,8 +156,8 @@ const fragment = (index: number, text: string, name?: string, choice = 0) =>
     choice,
   );
 
-describe("frames", () => {
-  test("of a held call wait, texts between them do not, and all of them go before the end", () => {
+describe("frames of a stream", () => {
+  test("with a held call wait, text between them does not, and all are sent before the end", () => {
     const frames = [
       fragment(0, "", "run"),
       piece({ content: "Now" }),
@@ -175,7 +175,7 @@ describe("frames", () => {
     ]);
   });
 
-  test("of calls side by side wait for the held one before them, and no longer than their own choice takes", () => {
+  test("with parallel calls wait for a held call before them, but only until their own choice ends", () => {
     const frames = [
       fragment(0, "", "walk"),
       fragment(0, "{}"),
@@ -191,7 +191,7 @@ describe("frames", () => {
     expect(out).toEqual([at(0), at(1), [], [], [], at(3, 4, 5), [], at(2, 6, 7)]);
   });
 
-  test("of a call nobody has named yet wait for its name", () => {
+  test("with a call that has no name yet wait for its name", () => {
     const frames = [fragment(0, '{"q":'), fragment(0, "", "walk"), fragment(0, "1}")];
     const at = (...places: number[]) => places.map((place) => frame(frames[place] as object));
     expect(passed("chat", frames).out).toEqual([[], at(0, 1), at(2)]);
@@ -199,20 +199,23 @@ describe("frames", () => {
     expect([out.flat(), gate.refusal?.code]).toEqual([[], "argument_policy_denied"]);
   });
 
-  test.each(["tool_calls", ""])("of a call that goes on behind a reason to finish (%p) are judged with what was before it", (finish) => {
-    const begun = (text: string, name?: string) =>
-      piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
-    for (const pieces of [
-      ["", '{"q":"bad"}'],
-      ['{"q":', '"bad"}'],
-      ["", '{"q"', ':"bad"}'],
-    ]) {
-      const { out, gate } = passed("chat", [...pieces.map((text, at) => begun(text, at === 0 ? "run" : undefined)), piece({}, "stop")]);
-      expect([gate.refusal?.code, out.flat().join("").includes("bad")]).toEqual(["argument_policy_denied", false]);
-    }
-  });
+  test.each(["tool_calls", ""])(
+    "with a call that continues after a finish reason (%p) are judged together with its earlier part",
+    (finish) => {
+      const begun = (text: string, name?: string) =>
+        piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
+      for (const pieces of [
+        ["", '{"q":"bad"}'],
+        ['{"q":', '"bad"}'],
+        ["", '{"q"', ':"bad"}'],
+      ]) {
+        const { out, gate } = passed("chat", [...pieces.map((text, at) => begun(text, at === 0 ? "run" : undefined)), piece({}, "stop")]);
+        expect([gate.refusal?.code, out.flat().join("").includes("bad")]).toEqual(["argument_policy_denied", false]);
+      }
+    },
+  );
 
-  describe("of calls that all have the same index", () => {
+  describe("of calls that share one index", () => {
     const named = (id: string, name: string, text: string) =>
       piece({ tool_calls: [{ index: 0, id, function: { name, arguments: text } }] });
     const more = (text: string) => piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
@@ -233,7 +236,7 @@ describe("frames", () => {
       [[named("a", "run", '{"q":1}'), named("b", "walk", "bad"), end]],
       [[named("a", "walk", ""), named("b", "run", '{"q":2}'), named("c", "run", "{}"), end]],
       [[named("a", "run", ""), named("b", "run", '{"q":2}'), end]],
-    ])("are judged each by itself (%#)", (frames) => {
+    ])("are judged as separate calls (%#)", (frames) => {
       const { out, gate } = passed("chat", frames, parsing);
       expect([gate.refusal, out.flat()]).toEqual([null, frames.map((each) => frame(each))]);
     });
@@ -246,14 +249,14 @@ describe("frames", () => {
       [[named("a", "run", '{"q":'), named("b", "run", '"bad"}'), end]],
       [[named("a", "walk", '{"q":"bad","x":'), named("b", "run", "{}}"), end]],
       [[named("a", "walk", '"ba'), named("b", "run", 'd"'), end]],
-    ])("are denied whichever of them is bad, and however a client may read them (%#)", (frames) => {
+    ])("are denied whichever call is bad, and however a client may assemble them (%#)", (frames) => {
       const { out, gate } = passed("chat", frames, parsing);
       expect(gate.refusal?.code).toBe("argument_policy_denied");
       expect(out.flat().join("")).not.toContain('"name":"run"');
     });
   });
 
-  test("that hold a text and a held call keep the texts behind them", () => {
+  test("with both text and a held call also hold back the text after them", () => {
     const mixed = {
       choices: [
         {
@@ -267,7 +270,7 @@ describe("frames", () => {
     expect(passed("chat", frames).out).toEqual([[], [], frames.map(frame)]);
   });
 
-  test("of items that come interleaved keep their order and go on counting upwards", () => {
+  test("of interleaved items stay in order, with increasing sequence numbers", () => {
     const item = (index: number, given: object) => ({ output_index: index, item: { id: `i${index}`, ...given } });
     const frames: Record<string, unknown>[] = [
       { type: "response.output_item.added", ...item(0, { type: "message", content: [] }) },
@@ -280,21 +283,21 @@ describe("frames", () => {
       { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "More" },
     ].map((each, sequence_number) => ({ ...each, sequence_number }));
     const { out } = passed("responses", frames);
-    const told = out.flat().map((text) => JSON.parse(text.slice(6)) as { type: string; sequence_number: number; output_index: number });
+    const events = out.flat().map((text) => JSON.parse(text.slice(6)) as { type: string; sequence_number: number; output_index: number });
     expect(out.map((given) => given.length)).toEqual([1, 0, 1, 0, 0, 0, 5, 1]);
-    expect(told.map(({ output_index }) => output_index)).toEqual([0, 0, 1, 2, 2, 1, 1, 0]);
-    for (const [i, { sequence_number }] of told.entries()) expect(sequence_number).toBeGreaterThan(told[i - 1]?.sequence_number ?? -1);
+    expect(events.map(({ output_index }) => output_index)).toEqual([0, 0, 1, 2, 2, 1, 1, 0]);
+    for (const [i, { sequence_number }] of events.entries()) expect(sequence_number).toBeGreaterThan(events[i - 1]?.sequence_number ?? -1);
   });
 });
 
-describe("nothing passes that was not judged", () => {
+describe("no unjudged call passes:", () => {
   const denied = (format: "chat" | "responses" | "messages", frames: readonly object[]) => {
     const { out, gate } = passed(format, frames);
     expect(out.flat().join("")).not.toContain("bad");
     expect(gate.refusal?.code).toBe("argument_policy_denied");
   };
 
-  test("where the end tells other arguments than the pieces did", () => {
+  test("the final event has other arguments than the deltas", () => {
     const item = (text: string) => ({ type: "function_call", id: "f", call_id: "c", name: "run", arguments: text });
     denied("responses", [
       { type: "response.output_item.added", output_index: 0, item: item("") },
@@ -304,7 +307,7 @@ describe("nothing passes that was not judged", () => {
     ]);
   });
 
-  test("where a block brings its input along, or a hosted tool makes the call", () => {
+  test("a block starts with its complete input, or a hosted tool makes the call", () => {
     denied("messages", [
       { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "run", input: { q: "bad" } } },
       { type: "content_block_stop", index: 0 },
@@ -316,7 +319,7 @@ describe("nothing passes that was not judged", () => {
     ]);
   });
 
-  test("where a call is of the old kind, of a custom kind or an object", () => {
+  test("a call is a legacy function call, a custom tool call, or has an object as arguments", () => {
     denied("chat", [piece({ function_call: { name: "run", arguments: '{"q":"bad"}' } }), piece({}, "function_call")]);
     denied("chat", [
       piece({ tool_calls: [{ index: 0, id: "c", type: "custom", custom: { name: "run", input: "bad" } }] }),
@@ -328,12 +331,12 @@ describe("nothing passes that was not judged", () => {
     ]);
   });
 
-  test("where a call changes its name on the way", () => {
+  test("a call changes its name midway", () => {
     const { gate } = passed("chat", [fragment(0, "", "walk"), fragment(0, '{"q":1}'), fragment(0, "", "run"), piece({}, "tool_calls")]);
     expect(gate.refusal?.message).toBe("The call changed its name after it had begun.");
   });
 
-  test("where more waits than memory is for", () => {
+  test("the held frames exceed the memory limit", () => {
     const frames = Array.from({ length: 1_100 }, () => fragment(0, " ".repeat(8_000)));
     const { out, gate } = passed("chat", [fragment(0, '{"q":1}', "run"), ...frames]);
     expect(out.flat()).toEqual([]);
@@ -345,7 +348,7 @@ describe("nothing passes that was not judged", () => {
     expect((call.row.custom_metadata as { argument_policies: unknown[] }).argument_policies).toHaveLength(1);
   });
 
-  test("where the provider broke the answer off before a call was complete", () => {
+  test("the provider breaks off the answer before a call is complete", () => {
     const { out, gate } = passed("chat", [fragment(0, '{"q":"bad', "run")]);
     gate.breakOff();
     const framing = new EventFraming();
@@ -362,12 +365,12 @@ test.each([
   ["responses", { output: [{ type: "function_call", name: "run", arguments: ["bad"] }] }],
   ["messages", { content: [{ type: "tool_use", name: "run", input: ["bad"] }] }],
   ["messages", { content: [{ type: "tool_use", name: "run", input: "bad" }] }],
-] as const)("arguments that are no object are judged as what they are (%s, %#)", (format, body) => {
+] as const)("arguments that are not an object are judged as they are (%s, %#)", (format, body) => {
   const gate = new ToolCallGate(callUnder(denying), ANSWER_FORMATS[format]);
   expect(runToEnd(gate.whole(structuredClone(body) as unknown as JsonObject))?.code).toBe("argument_policy_denied");
 });
 
-test("arguments as an object are judged with the digits that go on, whole and in a stream", () => {
+test("arguments given as an object are judged with their exact digits, in a whole answer and in a stream", () => {
   const block = '{"type":"tool_use","name":"run","input":{"to":9007199254740993}}';
   const denied = (digits: string) => callUnder(policy("run", "deny", (text) => text.includes(digits)));
   const bytes = (text: string) => new TextEncoder().encode(text);

@@ -54,8 +54,8 @@ const WRAPS: readonly ((host: string) => string)[] = [
   (host) => `http:\\\\${host}`,
 ];
 
-describe("private addresses", () => {
-  test("however a private IPv4 address is written, it is found", () => {
+describe("private addresses in URLs", () => {
+  test("a private IPv4 address is found, however it is written", () => {
     fc.assert(
       fc.property(PRIVATE_V4, fc.constantFrom(...SPELLINGS), fc.constantFrom(...WRAPS), (octets, spell, wrap) =>
         isPrivate(wrap(spell(octets as Octets))),
@@ -64,14 +64,14 @@ describe("private addresses", () => {
     );
   });
 
-  test("no public IPv4 address is taken for one", () => {
+  test("a public IPv4 address is not taken for a private one", () => {
     fc.assert(
       fc.property(PUBLIC_V4, fc.constantFrom(...SPELLINGS), (octets, spell) => !isPrivate(`https://${spell(octets as Octets)}/a`)),
       { numRuns: 1_000 },
     );
   });
 
-  test("reads any text without throwing", () => {
+  test("any text is read without an exception", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof isPrivate(text) === "boolean"),
       { numRuns: 500 },
@@ -130,8 +130,8 @@ describe("private addresses", () => {
   }
 });
 
-describe("lists of hosts and schemes", () => {
-  test("hosts match whole, wildcards below", () => {
+describe("rules on hosts and schemes", () => {
+  test("a host matches as a whole, and a wildcard matches only its subdomains", () => {
     expect(holds("https://api.example.com", "host_denied", ["*.example.com"])).toBe(true);
     expect(holds("https://example.com", "host_denied", ["*.example.com"])).toBe(false);
     expect(holds("https://notexample.com", "host_denied", ["*.example.com", "example.com"])).toBe(false);
@@ -144,7 +144,7 @@ describe("lists of hosts and schemes", () => {
     expect(holds("URL:http://example.com/", "host_not_allowed", ["example.com"])).toBe(true);
   });
 
-  test("schemes and credentials", () => {
+  test("schemes and credentials in a URL are recognised", () => {
     expect(holds("https://a.example", "scheme_not_allowed", ["https"])).toBe(false);
     expect(holds("a.example", "scheme_not_allowed", ["https"])).toBe(true);
     expect(holds("javascript:alert(1)", "scheme_not_allowed", ["http", "https:"])).toBe(true);
@@ -154,13 +154,13 @@ describe("lists of hosts and schemes", () => {
     expect(holds("URL:https://a.example", "scheme_not_allowed", ["https"])).toBe(true);
   });
 
-  test("what is no URL is unreadable", () => {
+  test("a value that is not a URL is unreadable", () => {
     for (const value of ["", "  ", "http://", "http://a b", "http://[::1", 5, null, {}])
       expect(urlAnalyzer.inspect(value).unparseable).not.toBeNull();
   });
 });
 
-test("a host longer than any name is unreadable, and costs nothing", () => {
+test("an overlong host is unreadable, and is rejected quickly", () => {
   const started = cpuMs();
   for (const long of [`${".".repeat(16_000)}a`, `${"%2e".repeat(5_000)}a`, `http://${"a.".repeat(500)}example`])
     expect(urlAnalyzer.inspect(long).unparseable).not.toBeNull();

@@ -17,12 +17,12 @@ async function decided(level: (typeof AUTONOMY_LEVELS)[number], floor: (typeof A
   return { decision, row };
 }
 
-test("how sure the gateway is of the level stands on the row, also when its knowledge is old or gone", async () => {
-  const told = async (ms: number) => (await decided("autonomous", "autonomous", ms)).row.autonomy_provenance;
-  expect([await told(0), await told(5_001), await told(900_001)]).toEqual(["live", "last_known_good", "floor"]);
+test("the row records whether the autonomy level is live, last known, or the floor", async () => {
+  const provenance = async (ms: number) => (await decided("autonomous", "autonomous", ms)).row.autonomy_provenance;
+  expect([await provenance(0), await provenance(5_001), await provenance(900_001)]).toEqual(["live", "last_known_good", "floor"]);
 });
 
-test("the floor holds only where nothing is known, and only narrows", async () => {
+test("the autonomy floor applies only when the level is unknown, and only narrows it", async () => {
   for (const level of AUTONOMY_LEVELS)
     for (const floor of AUTONOMY_FLOORS)
       for (const kind of ["model", "tool", "agent"]) {
@@ -37,7 +37,7 @@ test("the floor holds only where nothing is known, and only narrows", async () =
       }
 });
 
-test("a suspended system is refused files and lists as well, and may end its runs", async () => {
+test("a suspended system is refused files and lists too, but may still end its runs", async () => {
   const refusedOf = async (level: (typeof AUTONOMY_LEVELS)[number], proxySubtype: string, proxyType = "llm") => {
     const call = {
       row: {},

@@ -34,14 +34,14 @@ function guarded(body: object): JsonObject {
   return said;
 }
 
-describe("what a response repeats of its request", () => {
+describe("a response's copy of request members", () => {
   test.each([
     { instructions: REQUEST.instructions, tools: REQUEST.tools, metadata: REQUEST.metadata, tool_choice: "auto" },
     { instructions: `Ask ${MAIL}` },
     { instructions: `Ask ${MAIL}\nSign as ${MAIL}` },
     // Vendors add default values.
     { tools: [{ ...REQUEST.tools[0], strict: true, description: null }], text: { format: { type: "text" }, verbosity: "medium" } },
-  ])("stays as it is where the request said it: %j", (repeated) => {
+  ])("is not inspected if it is the same as in the request: %j", (repeated) => {
     const body = { object: "response", output: [], ...repeated };
     expect(guarded(body)).toEqual(body as never);
   });
@@ -54,19 +54,19 @@ describe("what a response repeats of its request", () => {
     { text: { format: { type: "text", note: `Write ${MAIL}` } } },
     { prompt: { variables: { a: `Write ${MAIL}` } } },
     { tool_choice: `Write ${MAIL}` },
-  ])("is looked at where it did not: %j", (repeated) => {
+  ])("is inspected if it differs from the request: %j", (repeated) => {
     expect(guarded({ object: "response", output: [], ...repeated })).toEqual(
       JSON.parse(JSON.stringify({ object: "response", output: [], ...repeated }).replaceAll(MAIL, REDACTED)) as JsonObject,
     );
   });
 
-  test("said as an answer it is looked at", () => {
+  test("is inspected if it appears as the answer", () => {
     const output = [{ type: "message", content: [{ type: "output_text", text: REQUEST.instructions, annotations: [] }] }];
     expect(JSON.stringify(guarded({ object: "response", output }))).not.toContain(MAIL);
   });
 });
 
-test("words in the place of bytes are looked at, and many pictures cost no more than other items", () => {
+test("text in place of image bytes is inspected, and many images take no more time than other items", () => {
   const item = (result: string) => ({ type: "image_generation_call", result });
   expect(guarded({ object: "response", output: [item(`Write ${MAIL}`), item("AAAA")] })).toEqual({
     object: "response",

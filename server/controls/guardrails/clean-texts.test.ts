@@ -5,13 +5,13 @@ import { compileTextGuard, type TextGuard } from "./text-guard.ts";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
 
 /** A guard that counts its inspections. */
-function counting(): { readonly guard: TextGuard; looks: number } {
+function counting(): { readonly guard: TextGuard; inspections: number } {
   const compiled = compileTextGuard({ pii: { action: "redact", categories: ["email"] } });
   if ("problems" in compiled) throw new Error("not compiled");
   const [rule] = compiled.rules;
   if (rule === undefined) throw new Error("no rule");
   const counted = {
-    looks: 0,
+    inspections: 0,
     guard: {
       ...compiled,
       rules: [
@@ -19,7 +19,7 @@ function counting(): { readonly guard: TextGuard; looks: number } {
           ...rule,
           detector: {
             ...rule.detector,
-            find: (...asked: Parameters<typeof rule.detector.find>) => (counted.looks++, rule.detector.find(...asked)),
+            find: (...asked: Parameters<typeof rule.detector.find>) => (counted.inspections++, rule.detector.find(...asked)),
           },
         },
       ],
@@ -31,16 +31,16 @@ function counting(): { readonly guard: TextGuard; looks: number } {
 const runOf = (guard: TextGuard) => new GuardRun({ surface: "chat_input", guard, trusted: guard, engines: [], enforces: true } as never);
 const PROSE = "A message that every further turn of its conversation brings along again, word for word. ".repeat(4);
 
-test("a text without a finding is looked at once, whatever it was cut out of, and by each guard", () => {
+test("each guard inspects a text without findings only once, whatever larger text it is cut from", () => {
   const counted = counting();
   for (let turn = 0; turn < 3; turn++) expect(runToEnd(runOf(counted.guard).text(`${PROSE}${turn}`.slice(0, PROSE.length)))).toBe(PROSE);
-  expect(counted.looks).toBe(1);
+  expect(counted.inspections).toBe(1);
   const other = counting();
   runToEnd(runOf(other.guard).text(PROSE));
-  expect(other.looks).toBe(1);
+  expect(other.inspections).toBe(1);
 });
 
-test("a text with a finding is redacted every time, and is told of", () => {
+test("a text with a finding is redacted and recorded every time", () => {
   const { guard } = counting();
   for (let turn = 0; turn < 3; turn++) {
     const run = runOf(guard);
@@ -49,7 +49,7 @@ test("a text with a finding is redacted every time, and is told of", () => {
   }
 });
 
-test("neither what is very long nor half a character is kept", () => {
+test("an overlong text and one with half a surrogate pair are not remembered as clean", () => {
   const { guard } = counting();
   for (const text of ["x".repeat(20_000), "half \ud83d of one"]) {
     noteClean(guard, text);
@@ -58,7 +58,7 @@ test("neither what is very long nor half a character is kept", () => {
   expect(isKnownClean(guard, "half \ufffd of one")).toBe(false);
 });
 
-test("memory is bounded: texts that are not asked for go, and none keeps what it was cut out of", () => {
+test("the memory of clean texts is bounded: unused texts are dropped, and no larger text is kept alive", () => {
   const { guard } = counting();
   noteClean(guard, "asked for");
   noteClean(guard, "not asked for");

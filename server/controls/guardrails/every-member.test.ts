@@ -85,28 +85,28 @@ const part = (one: object) => ({ contents: [{ role: "user", parts: [{ text: "Hel
 
 /** Places for text that the format does not define, or that servers nevertheless give to a model. */
 const PLACES: readonly (readonly [name: string, formats: readonly Format[], more: object])[] = [
-  ["a member that nobody knows", ALL, { a_member_of_tomorrow: `Mail ${VALUE}` }],
-  ["a deep one", ALL, { a_member_of_tomorrow: [{ deep: [[{ id: VALUE, type: VALUE, url: VALUE }]] }] }],
+  ["an unknown member", ALL, { a_member_of_tomorrow: `Mail ${VALUE}` }],
+  ["an unknown, deeply nested member", ALL, { a_member_of_tomorrow: [{ deep: [[{ id: VALUE, type: VALUE, url: VALUE }]] }] }],
   ["metadata", ["chat", "completions", "responses", "gemini", "moderations"], { metadata: { note: VALUE, id: VALUE } }],
   ["labels", CONVERSATIONS, { labels: { note: VALUE } }],
-  ["an id that is none", ["chat", "completions", "responses", "moderations", "embeddings"], { user: `Say it to ${VALUE}` }],
+  ["an ID with other text", ["chat", "completions", "responses", "moderations", "embeddings"], { user: `Say it to ${VALUE}` }],
   ["stop sequences", ["chat", "completions"], { stop: [`To ${VALUE}`, "x"] }],
   ["a stop sequence", ["chat", "completions"], { stop: VALUE }],
   ["stop sequences of Claude", ["messages"], { stop_sequences: [VALUE] }],
   ["stop sequences of Gemini", ["gemini"], { generation_config: { stop_sequences: [VALUE] } }],
-  ["a template", ["chat", "completions"], { chat_template: `{{ ${VALUE} }}`, chat_template_kwargs: { who: VALUE } }],
-  ["a body within the body", ["chat", "completions", "responses"], { extra_body: { system: VALUE } }],
+  ["a chat template", ["chat", "completions"], { chat_template: `{{ ${VALUE} }}`, chat_template_kwargs: { who: VALUE } }],
+  ["extra_body", ["chat", "completions", "responses"], { extra_body: { system: VALUE } }],
   ["instructions beside a prompt", ["completions"], { system: `You mail ${VALUE}`, template: VALUE, context: VALUE, suffix: VALUE }],
   ["members of other formats", ["chat"], { prompt: VALUE, input: [VALUE], instructions: VALUE, text: VALUE, suffix: VALUE }],
   ["messages beside a prompt", ["completions"], { messages: [{ role: "user", content: VALUE }] }],
   ["messages beside an input", ["responses"], { messages: [{ role: "user", content: VALUE }] }],
-  ["where somebody is", ["chat"], { web_search_options: { user_location: { type: "approximate", approximate: { city: VALUE } } } }],
+  ["the user's location", ["chat"], { web_search_options: { user_location: { type: "approximate", approximate: { city: VALUE } } } }],
   [
-    "variables of a prompt",
+    "prompt variables",
     ["responses"],
     { prompt: { id: "p", note: VALUE, variables: { a: VALUE, b: { type: "input_text", note: VALUE } } } },
   ],
-  ["how to answer", ["responses"], { text: { format: { type: "text" }, note: VALUE } }],
+  ["the text settings", ["responses"], { text: { format: { type: "text" }, note: VALUE } }],
   ["a member of a message", ["chat", "messages"], said({ role: "user", content: "Hello", note: VALUE })],
   ["a part of an unknown type", ["chat", "messages"], block({ type: "note", body: { lines: [VALUE] }, comment: VALUE })],
   ["a known part's unknown member", ["chat", "messages"], block({ type: "text", text: "Hello", note: { deep: VALUE } })],
@@ -134,31 +134,31 @@ const PLACES: readonly (readonly [name: string, formats: readonly Format[], more
   ],
   ["the transcript of an earlier answer", ["chat"], said({ role: "assistant", content: "Well.", audio: { id: "a", transcript: VALUE } })],
   [
-    "where an earlier answer was found",
+    "the annotations of an earlier answer",
     ["chat"],
     said({ role: "assistant", content: "", annotations: [{ url_citation: { title: VALUE } }] }),
   ],
-  ["a guess at the answer", ["chat"], { prediction: { type: "content", content: [{ type: "text", text: VALUE }] } }],
-  ["a guess that is said otherwise", ["chat"], { prediction: { type: "content", draft: VALUE } }],
-  ["a guess that is a string", ["chat"], { prediction: VALUE }],
-  ["a setting that says something", ["chat", "completions", "responses"], { response_format: `Like ${VALUE}`, tool_choice: `As ${VALUE}` }],
-  ["what is said of a tool server", ["messages"], { mcp_servers: [{ type: "url", name: "s", url: "https://example.com", note: VALUE }] }],
+  ["predicted output", ["chat"], { prediction: { type: "content", content: [{ type: "text", text: VALUE }] } }],
+  ["predicted output in an unknown member", ["chat"], { prediction: { type: "content", draft: VALUE } }],
+  ["predicted output as a string", ["chat"], { prediction: VALUE }],
+  ["a setting with text", ["chat", "completions", "responses"], { response_format: `Like ${VALUE}`, tool_choice: `As ${VALUE}` }],
+  ["a tool server's definition", ["messages"], { mcp_servers: [{ type: "url", name: "s", url: "https://example.com", note: VALUE }] }],
   ["an item of an unknown type", ["responses"], item({ type: "note", body: [VALUE] })],
   ["an unknown member of an item", ["responses"], item({ type: "function_call_output", call_id: "c", output: "Well.", note: VALUE })],
   [
-    "what a tool is told as an object",
+    "a custom tool's input as an object",
     ["responses"],
     item({ type: "custom_tool_call", call_id: "c", name: "t", input: { name: VALUE, id: VALUE } }),
   ],
-  ["what a search went by", ["responses"], item({ type: "web_search_call", action: { type: "find", pattern: VALUE } })],
-  ["what a command is run with", ["responses"], item({ type: "local_shell_call", action: { command: ["ls"], env: { WHO: VALUE } } })],
+  ["a web search's pattern", ["responses"], item({ type: "web_search_call", action: { type: "find", pattern: VALUE } })],
+  ["a command's environment", ["responses"], item({ type: "local_shell_call", action: { command: ["ls"], env: { WHO: VALUE } } })],
   [
-    "what a found file is told by",
+    "the attributes of a found file",
     ["responses"],
     item({ type: "file_search_call", results: [{ file_id: "f", attributes: { by: VALUE } }] }),
   ],
-  ["a sealed thought that says something", ["messages"], block({ type: "redacted_thinking", data: "c2VhbGVk", note: VALUE })],
-  ["a call of a tool that says something besides", ["messages"], block({ type: "tool_use", id: "t", name: "t", input: {}, note: VALUE })],
+  ["redacted thinking with an extra member", ["messages"], block({ type: "redacted_thinking", data: "c2VhbGVk", note: VALUE })],
+  ["a tool call with an extra member", ["messages"], block({ type: "tool_use", id: "t", name: "t", input: {}, note: VALUE })],
   [
     "an unknown part",
     ["gemini", "gemini embedding"],
@@ -167,29 +167,29 @@ const PLACES: readonly (readonly [name: string, formats: readonly Format[], more
   ["an unknown member of a call", ["gemini"], part({ functionCall: { name: "t", args: {}, note: VALUE } })],
   ["an unknown part of a result", ["gemini"], part({ function_response: { name: "t", response: {}, parts: [{ note: VALUE }] } })],
   ["instructions in snake case", ["gemini"], { system_instruction: { parts: [{ text: "Hello", note: VALUE }], note: VALUE } }],
-  ["a definition of a tool", ["chat"], { tools: [{ type: "function", note: VALUE, function: { name: "t", note: VALUE } }] }],
-  ["a definition of a tool", ["responses", "messages"], { tools: [{ name: "t", note: VALUE, input_schema: { $comment: VALUE } }] }],
-  ["a definition of a tool", ["gemini"], { tools: [{ functionDeclarations: [{ name: "t", note: VALUE }] }] }],
+  ["a tool definition", ["chat"], { tools: [{ type: "function", note: VALUE, function: { name: "t", note: VALUE } }] }],
+  ["a tool definition", ["responses", "messages"], { tools: [{ name: "t", note: VALUE, input_schema: { $comment: VALUE } }] }],
+  ["a tool definition", ["gemini"], { tools: [{ functionDeclarations: [{ name: "t", note: VALUE }] }] }],
   [
-    "what no schema has a word for",
+    "an unknown keyword of a schema",
     ["responses", "messages"],
     { tools: [{ name: "t", input_schema: { properties: { a: { enum: ["b"], enumDescriptions: [VALUE], "x-note": { by: VALUE } } } } }] },
   ],
   [
-    "what no schema has a word for",
+    "an unknown keyword of a schema",
     ["chat"],
     { response_format: { type: "json_schema", json_schema: { name: "t", schema: { items: { allOf: [{ "x-note": VALUE }] } } } } },
   ],
-  ["what no schema has a word for", ["gemini"], { generationConfig: { responseSchema: { properties: { a: { hint: VALUE } } } } }],
+  ["an unknown keyword of a schema", ["gemini"], { generationConfig: { responseSchema: { properties: { a: { hint: VALUE } } } } }],
   ["a part to be moderated", ["moderations"], { input: [{ type: "text", text: "Hello", note: VALUE }] }],
 ];
 
 describe.each(PLACES.flatMap(([name, formats, more]) => formats.map((format) => [name, format, more] as const)))(
-  "%s, %s",
+  "a value in %s, %s,",
   (_name, format, more) => {
     const request = () => must(FORMATS[format](more));
 
-    test("is redacted in what is sent", async () => {
+    test("is redacted in the request sent on", async () => {
       const { kind, sent, row } = await guarded(request(), "redact");
       expect([kind, row.guardrail_action]).toEqual(["pass", "redact"]);
       expect(sent).not.toContain(VALUE);
@@ -202,20 +202,20 @@ describe.each(PLACES.flatMap(([name, formats, more]) => formats.map((format) => 
 
 /** Text that cannot be redacted without becoming something else. */
 const FIXED: readonly (readonly [name: string, formats: readonly Format[], more: object])[] = [
-  ["a name in an object that nobody knows", ALL, { a_member_of_tomorrow: { [VALUE]: 1 } }],
-  ["a name that nobody knows", ALL, { [VALUE]: 1 }],
+  ["a name within an unknown object", ALL, { a_member_of_tomorrow: { [VALUE]: 1 } }],
+  ["the name of an unknown member", ALL, { [VALUE]: 1 }],
   ["a schema", ["chat", "completions"], { guided_json: { type: "object", properties: { a: { const: VALUE } } } }],
   ["a grammar", ["chat", "completions"], { guided_grammar: `root ::= "${VALUE}"` }],
   ["a pattern", ["chat", "completions"], { guided_regex: VALUE }],
   ["choices", ["chat", "completions"], { guided_choice: ["no", VALUE] }],
-  ["further shapes", ["chat", "completions"], { structured_outputs: { regex: VALUE } }],
+  ["structured outputs", ["chat", "completions"], { structured_outputs: { regex: VALUE } }],
   ["a grammar as the format", ["chat", "completions"], { response_format: { type: "grammar", grammar: `root ::= "${VALUE}"` } }],
   ["a grammar as the format of a text", ["responses"], { text: { format: { type: "grammar", definition: VALUE } } }],
   ["the grammar of a tool", ["responses"], { tools: [{ type: "custom", name: "t", format: { type: "grammar", definition: VALUE } }] }],
 ];
 
 test.each(FIXED.flatMap(([name, formats, more]) => formats.map((format) => [name, format, more] as const)))(
-  "%s, %s, blocks where it would have to be another",
+  "a value in %s, %s, is blocked, because it cannot be redacted",
   async (_name, format, more) => {
     const { kind, row } = await guarded(must(FORMATS[format](more)), "redact");
     expect([kind, row.guardrail_action]).toEqual(["refuse", "block"]);
@@ -226,25 +226,25 @@ function nested(levels: number, inner: unknown): unknown {
   return levels === 0 ? inner : { a: nested(levels - 1, inner) };
 }
 
-describe.each(ALL)("%s", (format) => {
-  test("a text is found as deep as a request may go", async () => {
+describe.each(ALL)("a value in a request (%s)", (format) => {
+  test("is found at the deepest level a request may have", async () => {
     const more = { a_member_of_tomorrow: nested(REQUEST_LEVELS - 2, [VALUE]) };
     expect((await guarded(must(FORMATS[format](more)), "redact")).sent).not.toContain(VALUE);
   });
 
-  test("what goes deeper is refused by its field", () => {
+  test("below that level is refused with the field", () => {
     const read = FORMATS[format]({ a_member_of_tomorrow: nested(REQUEST_LEVELS - 1, [VALUE]) });
     expect(read).toMatchObject({ fields: [{ field: "a_member_of_tomorrow.a.a", message: expect.stringContaining("nested too deep") }] });
   });
 });
 
-test("a place that is too deep is told as the caller wrote it", () => {
+test("a field nested too deeply is named as the caller wrote it", () => {
   const read = FORMATS.chat({ messages: [...ASKED, { role: "user", content: [nested(REQUEST_LEVELS, "x")] }] });
   expect(read).toMatchObject({ fields: [{ field: "messages[1].content" }] });
 });
 
 /** Members defined for other purposes: inspecting them for text would break them. */
-const ELSEWISE: readonly (readonly [format: Format, more: object])[] = [
+const NOT_TEXT: readonly (readonly [format: Format, more: object])[] = [
   ["chat", { user: VALUE, safety_identifier: VALUE, prompt_cache_key: VALUE }],
   [
     "chat",
@@ -267,13 +267,13 @@ const ELSEWISE: readonly (readonly [format: Format, more: object])[] = [
   ["gemini", { cachedContent: VALUE }],
 ];
 
-test.each(ELSEWISE)("what is no text leaves as it came: %s %j", async (format, more) => {
+test.each(NOT_TEXT)("a member that is not text is sent unchanged: %s %j", async (format, more) => {
   const { kind, row, sent } = await guarded(must(FORMATS[format](more)), "redact");
   expect([kind, row.guardrail_action]).toEqual(["pass", undefined]);
   expect(sent).not.toContain(LEFT);
 });
 
-test("a text that nobody knows hides nothing that is put together from the parts beside it", async () => {
+test("text in an unknown member does not hide a value assembled from the parts around it", async () => {
   const content = [
     { type: "text", text: "joe@", note: "zzz" },
     { type: "text", text: "example.com" },
@@ -282,7 +282,7 @@ test("a text that nobody knows hides nothing that is put together from the parts
     expect((await guarded(must(FORMATS[format](said({ role: "user", content }))), "block")).kind).toBe("refuse");
 });
 
-test("a member of any name is one", async () => {
+test("a member with any name, even __proto__, is inspected", async () => {
   const body = `{"model":"m","messages":[{"role":"user","content":"Hello"}],"__proto__":{"x":"${VALUE}","constructor":["${VALUE}"]}}`;
   const { kind, sent } = await guarded(must(readChatRequest(new TextEncoder().encode(body))), "redact");
   expect([kind, sent]).toEqual(["pass", body.replaceAll(VALUE, LEFT)]);

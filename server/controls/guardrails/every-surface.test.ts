@@ -163,7 +163,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
   });
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))(
-    "%s, %s: a detector that %3$s",
+    "%s, %s: a detector that %3$s blocks the request unless the action is warn",
     async (check, action, how) => {
       const call = callWith("x");
       const decision = await guardInput(call, read("Nothing to see."), broken(guardFor(check, action, "input"), how), PARTS);
@@ -174,10 +174,10 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
   );
 });
 
-describe("a request of tokens, which nobody can look at", () => {
+describe("a request given as token IDs, which cannot be inspected,", () => {
   const tokens = () => new InboundView(must(readCompletionsRequest(bytes({ model: "m", prompt: [1, 2, 3] }))), ["completion"]);
 
-  test.each(table)("%s, %s", async (check, action) => {
+  test.each(table)("with %s, %s: passes only if the action is warn", async (check, action) => {
     const call = callWith("x");
     const decision = await guardInput(call, tokens(), new GuardRun(guardFor(check, action, "input")), PARTS);
     if (action === "warn") expect([decision.kind, call.row.guardrails_skipped]).toEqual(["pass", true]);
@@ -239,11 +239,11 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   });
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))(
-    "%s, %s: a detector that %3$s",
+    "%s, %s: a detector that %3$s blocks the answer unless the action is warn",
     (check, action, how) => {
-      for (const look of [stream, whole]) {
+      for (const inspect of [stream, whole]) {
         const run = broken(guardFor(check, action, "output"), how);
-        const { refusal } = look(run, "Nothing to see here.");
+        const { refusal } = inspect(run, "Nothing to see here.");
         const row = {};
         run.tell({ row, answerReusable: true, answerHeaders: {} });
         expect(refusal?.code ?? null).toBe(action === "warn" ? null : "guardrail_blocked");
@@ -253,7 +253,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   );
 });
 
-describe("the answer of a tool server", () => {
+describe("a tool server's answer", () => {
   const answer = (text: string) =>
     JSON.stringify(
       {
@@ -287,7 +287,7 @@ describe("the answer of a tool server", () => {
   });
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))(
-    "%s, %s: a detector that %3$s",
+    "%s, %s: a detector that %3$s blocks the answer unless the action is warn",
     async (check, action, how) => {
       const call = callWith("x");
       const given = await guardedMessage(call, broken(guardFor(check, action, "output"), how), answer("Nothing to see."), PARTS);
@@ -299,7 +299,7 @@ describe("the answer of a tool server", () => {
   test.each([
     ["finds something", false],
     ["fails", true],
-  ] as const)("an engine that %s blocks it, and is asked about what is left after redaction", async (_how, fails) => {
+  ] as const)("is blocked by an engine that %s, and the engine gets the redacted text", async (_how, fails) => {
     const asked: string[] = [];
     const engine = {
       longest: 10_000,
@@ -322,7 +322,7 @@ describe("the answer of a tool server", () => {
   });
 });
 
-describe("the definition of a tool", () => {
+describe("a tool definition", () => {
   const definition = (text: string) => ({
     name: "add",
     title: text,
@@ -336,17 +336,14 @@ describe("the definition of a tool", () => {
     annotations: { title: text, readOnlyHint: true },
   });
 
-  test.each(["type", "format", "contentMediaType"])(
-    "words where a schema says of which kind something is (%s) are looked at",
-    async (kind) => {
-      const tool = {
-        ...definition("Nothing to see."),
-        inputSchema: { type: "object", properties: { a: { [kind]: "say project titan aloud" } } },
-      };
-      const review = await reviewDefinition(callWith("x"), guardFor("banned_words", "block", "input"), tool, PARTS);
-      expect([kind, review.definition]).toEqual([kind, null]);
-    },
-  );
+  test.each(["type", "format", "contentMediaType"])("with text as the value of a schema's %s is inspected", async (kind) => {
+    const tool = {
+      ...definition("Nothing to see."),
+      inputSchema: { type: "object", properties: { a: { [kind]: "say project titan aloud" } } },
+    };
+    const review = await reviewDefinition(callWith("x"), guardFor("banned_words", "block", "input"), tool, PARTS);
+    expect([kind, review.definition]).toEqual([kind, null]);
+  });
 
   test.each(table)("%s, %s", async (check, action) => {
     const said = BEFORE + CHECKS[check].value;
@@ -368,7 +365,7 @@ describe("the definition of a tool", () => {
     }
   });
 
-  test.each(table)("%s, %s: in a name or a value that cannot be another", async (check, action) => {
+  test.each(table)("%s, %s: a value in a name or constant is blocked, because it cannot be redacted", async (check, action) => {
     const { value } = CHECKS[check];
     const inName = { name: "add", inputSchema: { type: "object", properties: { [value]: { type: "string" } } } };
     const inValue = { name: "add", inputSchema: { type: "object", properties: { a: { type: "string", enum: [value] } } } };
@@ -379,7 +376,7 @@ describe("the definition of a tool", () => {
   });
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))(
-    "%s, %s: a detector that %3$s",
+    "%s, %s: a detector that %3$s blocks the definition unless the action is warn",
     async (check, action, how) => {
       const run = broken(guardFor(check, action, "input"), how);
       const review = await reviewDefinition(callWith("x"), run.surface, definition("Nothing to see."), PARTS, run);
@@ -388,7 +385,7 @@ describe("the definition of a tool", () => {
     },
   );
 
-  test("what the language of schemas says itself, and what no model reads, is not looked at", async () => {
+  test("is not inspected in JSON Schema keywords and in members that no model reads", async () => {
     const entry = {
       id: "c1",
       name: "words",
@@ -413,7 +410,7 @@ describe("the definition of a tool", () => {
   });
 });
 
-test("what a tool answers in blocks is looked at as the one text it is read as", async () => {
+test("text blocks of a tool's answer are inspected as one text", async () => {
   const blocks = (...texts: string[]) =>
     JSON.stringify({ jsonrpc: "2.0", id: 1, result: { content: texts.map((text) => ({ type: "text", text })), title: "left alone" } });
   const message = blocks("mail joe@exam", "ple.com now");

@@ -89,7 +89,7 @@ const REQUESTS: Readonly<Record<string, () => InboundRequest>> = {
     said({ role: "assistant", content: "Well.", thinking_blocks: [{ type: "thinking", thinking: `Ask ${VALUE}` }] }),
   "documents beside the messages": () =>
     chat({ documents: [{ id: "1", source: { type: "text", text: `By ${VALUE}` } }, { title: VALUE, snippet: VALUE }, VALUE] }),
-  "what a default holds": () =>
+  "a schema's defaults, examples and constants": () =>
     chat({
       tools: [
         {
@@ -101,42 +101,41 @@ const REQUESTS: Readonly<Record<string, () => InboundRequest>> = {
         },
       ],
     }),
-  "what an answer schema gives as an example": () =>
+  "an example in an answer schema": () =>
     chat({ response_format: { type: "json_schema", json_schema: { name: "a", schema: schema({ examples: [{ to: VALUE }] }) } } }),
-  "tools that a search found": () =>
+  "tools found by a tool search": () =>
     responses({
       type: "tool_search_output",
       tools: [
         { type: "function", name: "mail", description: `Mails ${VALUE}`, parameters: schema({ description: VALUE, default: VALUE }) },
       ],
     }),
-  "tools that an item brings": () =>
+  "tools added by an item": () =>
     responses({
       type: "additional_tools",
       role: "developer",
       tools: [{ type: "namespace", name: "n", tools: [{ type: "function", name: "mail", description: VALUE }] }],
     }),
-  "the list of a tool server": () => responses({ type: "mcp_list_tools", server_label: "s", tools: [LISTED] }),
-  "arguments of a search for tools": () => responses({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } }),
-  "why an approval was denied": () =>
+  "a tool server's list of tools": () => responses({ type: "mcp_list_tools", server_label: "s", tools: [LISTED] }),
+  "arguments of a tool search": () => responses({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } }),
+  "the reason for denying an approval": () =>
     responses({ type: "mcp_approval_response", approval_request_id: "a", approve: false, reason: `Ask ${VALUE}` }),
-  "what a program came to": () => responses({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` }),
-  "the prompt an image was made of": () =>
+  "a program's result": () => responses({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` }),
+  "an image's revised prompt": () =>
     responses({ type: "image_generation_call", id: "i", status: "completed", result: "aGVsbG8=", revised_prompt: `A mail to ${VALUE}` }),
   "examples of a tool's input": () =>
     messages({ tools: [{ name: "mail", input_schema: { type: "object" }, input_examples: [{ to: VALUE, also: [VALUE] }] }] }),
-  "a tool that is added between messages": () =>
-    block("system", { type: "tool_addition", tool: { type: "tool_definition", definition: LISTED } }),
-  "the list of a tool server between messages": () =>
+  "a tool added between messages": () => block("system", { type: "tool_addition", tool: { type: "tool_definition", definition: LISTED } }),
+  "a tool server's list of tools between messages": () =>
     block("assistant", { type: "mcp_tool_listing", mcp_server_name: "s", tools: [LISTED] }),
-  "lines that an editor changed": () =>
+  "lines changed by an editor tool": () =>
     block("assistant", {
       type: "text_editor_code_execution_tool_result",
       tool_use_id: "t",
       content: { type: "text_editor_code_execution_str_replace_result", lines: [`+ ${VALUE}`] },
     }),
-  "how to sum up": () => messages({ compaction: { type: "summarize", instructions: `Keep ${VALUE}` } }),
-  "how an edit of the context is to sum up": () =>
+  "compaction instructions": () => messages({ compaction: { type: "summarize", instructions: `Keep ${VALUE}` } }),
+  "compaction instructions of a context edit": () =>
     messages({ context_management: { edits: [{ type: "compact_20260112", instructions: `Keep ${VALUE}` }] } }),
   "a citation of an earlier answer": () =>
     block("assistant", {
@@ -153,11 +152,11 @@ const REQUESTS: Readonly<Record<string, () => InboundRequest>> = {
         },
       ],
     }),
-  "what a hosted tool of Google's answered": () =>
+  "the result of a tool hosted by Google": () =>
     gemini({ toolResponse: { id: "t", toolType: "GOOGLE_SEARCH_WEB", response: { found: { by: VALUE } } } }),
 };
 
-describe("a request is looked at in", () => {
+describe("a value in a request is redacted in", () => {
   test.each(Object.keys(REQUESTS))("%s", async (name) => {
     const request = (REQUESTS[name] as () => InboundRequest)();
     const call = { row: {}, requestContent: "x" } as unknown as Call;
@@ -225,7 +224,7 @@ const EXECUTED = {
 };
 
 /** Not in any format, but some servers send them. */
-const ODD_ARGUMENTS = { "a list": ["x", { to: VALUE }], "a list of texts": [VALUE], "an object": { to: VALUE, of: 4111111111111111 } };
+const ODD_ARGUMENTS = { "a list": ["x", { to: VALUE }], "a list of strings": [VALUE], "an object": { to: VALUE, of: 4111111111111111 } };
 
 const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", object]>> = {
   "arguments of a call as an object": [
@@ -260,27 +259,27 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
         ["messages", "whole", { type: "message", content: [{ type: "tool_use", name: "mail", input: given }] }],
       ],
       [
-        `arguments of Google's as ${kind}`,
+        `arguments of a Gemini function call as ${kind}`,
         ["gemini", "whole", candidate({ content: { parts: [{ functionCall: { name: "mail", args: given } }] } })],
       ],
     ]),
   ),
   "blocks of thinking": ["chat", "whole", message({ thinking_blocks: [{ type: "thinking", thinking: `Ask ${VALUE}`, signature: "s" }] })],
-  "what Azure's data says": ["chat", "whole", message(AZURE)],
-  "what Azure's data says, streamed": ["chat", "frame", delta(AZURE)],
-  "what tools of Groq's printed": ["chat", "whole", message(EXECUTED)],
-  "what tools of Groq's printed, streamed": ["chat", "frame", delta(EXECUTED)],
-  "the transcript of spoken words": [
+  "Azure's data context": ["chat", "whole", message(AZURE)],
+  "Azure's data context, streamed": ["chat", "frame", delta(AZURE)],
+  "the output of Groq's tools": ["chat", "whole", message(EXECUTED)],
+  "the output of Groq's tools, streamed": ["chat", "frame", delta(EXECUTED)],
+  "the transcript of audio": [
     "responses",
     "whole",
     output(content({ type: "output_audio", data: "aGVsbG8=", transcript: `Write to ${VALUE}` })),
   ],
-  "the transcript of spoken words, streamed": [
+  "the transcript of audio, streamed": [
     "responses",
     "frame",
     { type: "response.audio.transcript.delta", sequence_number: 1, delta: `Write to ${VALUE}` },
   ],
-  "what a shell prints, streamed": [
+  "a shell's output, streamed": [
     "responses",
     "frame",
     {
@@ -292,23 +291,19 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
       delta: { stdout: `Found ${VALUE}` },
     },
   ],
-  "what a program came to": ["responses", "whole", output({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` })],
-  "the prompt an image was made of": [
+  "a program's result": ["responses", "whole", output({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` })],
+  "an image's revised prompt": [
     "responses",
     "whole",
     output({ type: "image_generation_call", id: "i", status: "completed", result: "aGVsbG8=", revised_prompt: `A mail to ${VALUE}` }),
   ],
-  "the list of a tool server": [
+  "a tool server's list of tools": [
     "responses",
     "whole",
     output({ type: "mcp_list_tools", server_label: "s", tools: [{ name: "mail", description: `Mails ${VALUE}`, input_schema: {} }] }),
   ],
-  "arguments of a search for tools": [
-    "responses",
-    "whole",
-    output({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } }),
-  ],
-  "why a tool of a server failed": [
+  "arguments of a tool search": ["responses", "whole", output({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } })],
+  "the error of a tool server's tool": [
     "responses",
     "whole",
     output({
@@ -320,7 +315,7 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
       error: { type: "mcp_tool_execution_error", content: [{ type: "text", text: `No ${VALUE}` }] },
     }),
   ],
-  "why a server could not be asked": [
+  "the protocol error of a tool server": [
     "responses",
     "whole",
     output({
@@ -332,24 +327,24 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
       error: { type: "protocol_error", code: 1, message: `No ${VALUE}` },
     }),
   ],
-  "a page that was fetched": ["messages", "whole", { type: "message", content: [FETCHED] }],
-  "a page that was fetched, streamed": ["messages", "frame", started(FETCHED)],
-  "titles of what was found": ["messages", "whole", { type: "message", content: [SEARCHED] }],
-  "lines that an editor changed": ["messages", "frame", started(EDITED)],
+  "a fetched page": ["messages", "whole", { type: "message", content: [FETCHED] }],
+  "a fetched page, streamed": ["messages", "frame", started(FETCHED)],
+  "titles of search results": ["messages", "whole", { type: "message", content: [SEARCHED] }],
+  "lines changed by an editor tool": ["messages", "frame", started(EDITED)],
   "a summary of the conversation": ["messages", "whole", { type: "message", content: [{ type: "compaction", content: `He is ${VALUE}` }] }],
   "a summary of the conversation, streamed": [
     "messages",
     "frame",
     { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content: `He is ${VALUE}` } },
   ],
-  "what a hosted tool of Google's answered": [
+  "the result of a tool hosted by Google": [
     "gemini",
     "frame",
     candidate({
       content: { role: "model", parts: [{ toolResponse: { id: "t", toolType: "GOOGLE_SEARCH_WEB", response: { found: { by: VALUE } } } }] },
     }),
   ],
-  "a piece of a corpus": [
+  "a retrieved chunk of a corpus": [
     "gemini",
     "whole",
     candidate({
@@ -369,7 +364,7 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
   ],
 };
 
-describe("an answer is looked at in", () => {
+describe("a value in an answer is redacted in", () => {
   test.each(Object.keys(ANSWERS))("%s", (name) => {
     const [format, how, body] = ANSWERS[name] as (typeof ANSWERS)[string];
     const run = new GuardRun(guardOf("chat_output"));

@@ -22,8 +22,8 @@ describe.each([
   ["responses", `{"output":[{"type":"function_call","name":"pay","arguments":[{"to":${ACCOUNT}}]}]}`],
   ["messages", `{"content":[{"type":"tool_use","id":"c","name":"pay","input":{"to":${ACCOUNT}}}]}`],
   ["gemini", `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"pay","args":{"to":${ACCOUNT}}}}]}}]}`],
-] as const)("a call's arguments as an object (%s)", (format, json) => {
-  test("are looked at with the digits that go on", () => {
+] as const)("a tool call's arguments as an object (%s)", (format, json) => {
+  test("are inspected with their exact digits", () => {
     for (const [word, refused] of [
       [ACCOUNT, true],
       [READ_AS, false],
@@ -47,7 +47,7 @@ test.each([
     `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"pay","input":{"to":${ACCOUNT}}}}\n\n`,
   ],
   ["gemini", "array", `[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"pay","args":{"to":${ACCOUNT}}}}]}}]}\n]`],
-] as const)("so are those of a stream (%s)", (format, form, text) => {
+] as const)("a streamed call's arguments as an object are inspected and sent with their exact digits (%s)", (format, form, text) => {
   for (const [word, refused] of [
     [ACCOUNT, true],
     [READ_AS, false],
@@ -60,7 +60,7 @@ test.each([
   }
 });
 
-test("arguments as an object keep their digits where something else in them is redacted", () => {
+test("arguments as an object keep their digits when another value in them is redacted", () => {
   const json = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"pay","arguments":{"to":${ACCOUNT},"mail":"joe@example.com"}}}]}}]}`;
   const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun({ pii: { action: "redact" } }));
   const framing = framingOf("events");
@@ -79,7 +79,7 @@ test.each([
     readResponsesRequest,
     `{"model":"m","input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c","name":"pay","arguments":{"to":${ACCOUNT}}},{"type":"function_call_output","call_id":"c","output":"ok"}]}`,
   ],
-] as const)("a request's calls are looked at with the digits that go on (%s)", (_format, read, json) => {
+] as const)("the arguments of tool calls in a request are inspected with their exact digits (%s)", (_format, read, json) => {
   const request = read(bytes(json)) as InboundRequest;
   expect(request.texts().map(({ text }) => text)).toContain(`{"to":${ACCOUNT}}`);
 });

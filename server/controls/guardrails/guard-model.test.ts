@@ -21,10 +21,10 @@ test.each([
   ["not safe", "failed"],
   ["", "failed"],
   ["It depends.", "failed"],
-])("a guard model that says %j: %s", (said, kind) => {
+])("a guard model's answer %j is read as: %s", (said, kind) => {
   expect(readGuardVerdict(said, 0.5).kind).toBe(kind as "clear");
 });
 
-test("a guard model that says much white space is read at once", () => {
+test("a guard model's answer with much white space is read in linear time", () => {
   expect(readGuardVerdict(`safe${" ".repeat(1_000_000)}unsafe`, 0.5).kind).toBe("failed");
 });

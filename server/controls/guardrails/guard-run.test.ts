@@ -17,7 +17,7 @@ function guardOf(settings: GuardSettings): SurfaceGuard {
 const PII = guardOf({ pii: { action: "redact" } });
 const MEGABYTE = 1024 * 1024;
 
-test("a prompt of ten megabytes is redacted as any other, and others get their turn meanwhile", async () => {
+test("a prompt of 10 MB is redacted like any other, and does not block other work", async () => {
   const unit = `The committee met to review the proposal. Write to joe@example.com or to nobody. `;
   const text = unit.repeat(Math.ceil((10 * MEGABYTE) / unit.length));
   let turns = 0;
@@ -33,14 +33,14 @@ test("a prompt of ten megabytes is redacted as any other, and others get their t
   expect(seconds).toBeLessThan(20);
 });
 
-test("a value at any cut of a long text is found", async () => {
+test("a value across the chunks of a long text is found", async () => {
   for (const before of [65_530, 65_536, 65_537, 131_070]) {
     const text = `${"word ".repeat(before / 5)}${" ".repeat(before % 5)}joe@example.com${" and so on".repeat(50)}`;
     expect(runToEnd(new GuardRun(PII).text(text))).toBe(redactText(PII.guard, text).text);
   }
 });
 
-test("what takes longer than it may blocks where it redacts", async () => {
+test("inspection over its time budget blocks a request that would have been redacted", async () => {
   const work = new ContentWork();
   work.took(1e9);
   const run = new GuardRun(PII, work);
@@ -49,7 +49,7 @@ test("what takes longer than it may blocks where it redacts", async () => {
   expect(run.refusal()?.message).toContain("could not be checked");
 });
 
-test("arguments stay JSON whatever stands in them, and what is not changed keeps its spelling", () => {
+test("redacted arguments stay valid JSON, and unchanged values keep their spelling", () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
       expect(runToEnd(new GuardRun(PII).json(json))).toBe(json);
@@ -74,7 +74,7 @@ test("arguments stay JSON whatever stands in them, and what is not changed keeps
   expect(runToEnd(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
 });
 
-test("members whose names are redacted stay apart", () => {
+test("members whose names are redacted keep distinct names", () => {
   const roles = '{"alice@example.com":"admin","bob@example.com":"viewer","again":{"alice@example.com":1}}';
   expect(runToEnd(new GuardRun(PII).json(roles))).toBe(
     '{"[REDACTED:email]":"admin","[REDACTED:email] 2":"viewer","again":{"[REDACTED:email]":1}}',

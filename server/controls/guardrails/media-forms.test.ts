@@ -63,7 +63,7 @@ async function guarded(request: FormRequest) {
   return { kind, form, names: [...form.values()].flatMap((value: string | File) => (typeof value === "string" ? [] : [value.name])) };
 }
 
-test("the name of a file is looked at, and keeps its ending, by which vendors know what it is", async () => {
+test("a file's name is inspected, and a redacted name keeps its extension, by which vendors recognise the type", async () => {
   const named = { "a picture": edit, "a reference": ([name = ""]: readonly string[]) => video(name) };
   for (const [what, read] of Object.entries(named)) {
     expect([what, (await guarded(read([`${MAIL}.png`]))).names]).toEqual([what, ["[REDACTED:email].png"]]);
@@ -71,14 +71,14 @@ test("the name of a file is looked at, and keeps its ending, by which vendors kn
     expect([what, (await guarded(read(["Our holidays.png"]))).names]).toEqual([what, ["Our holidays.png"]]);
   }
   expect((await guarded(edit(["one.png", `by ${MAIL} two.png`]))).names).toEqual(["one.png", "by_[REDACTED:email]_two.png"]);
-  const heard = (name: string) => guarded(transcription({}, {}, fileOf(name, "audio/wav")));
-  expect((await heard(`${MAIL} 415-555-2671.wav`)).names).toEqual(["[REDACTED:email]_[REDACTED:phone].wav"]);
-  expect((await heard(`415-555-2671 ${MAIL}.wav`)).names).toEqual(["[REDACTED:phone]_[REDACTED:email].wav"]);
-  expect((await heard(`${MAIL}.wav`)).names).toEqual(["[REDACTED:email].wav"]);
-  expect((await heard("projectTitan.wav")).kind).toBe("refuse");
+  const guardedFile = (name: string) => guarded(transcription({}, {}, fileOf(name, "audio/wav")));
+  expect((await guardedFile(`${MAIL} 415-555-2671.wav`)).names).toEqual(["[REDACTED:email]_[REDACTED:phone].wav"]);
+  expect((await guardedFile(`415-555-2671 ${MAIL}.wav`)).names).toEqual(["[REDACTED:phone]_[REDACTED:email].wav"]);
+  expect((await guardedFile(`${MAIL}.wav`)).names).toEqual(["[REDACTED:email].wav"]);
+  expect((await guardedFile("projectTitan.wav")).kind).toBe("refuse");
 });
 
-test("what is no language, number or kind in the fields for them is looked at as a text, and so are names of fields", async () => {
+test("form fields with other values than languages, numbers or enum values, and field names, are inspected as text", async () => {
   for (const name of ["language", "temperature", "chunking_strategy", "chunking_strategy[type]"]) {
     const { form } = await guarded(transcription({ [name]: MAIL }));
     expect([name, form.get(name)]).toEqual([name, "[REDACTED:email]"]);
@@ -90,7 +90,7 @@ test("what is no language, number or kind in the fields for them is looked at as
   expect((await guarded(transcription({ "about project titan": "x" }))).kind).toBe("refuse");
 });
 
-test("what such fields hold as a rule is no text", () => {
+test("usual values of such fields are not inspected as text", () => {
   const request = transcription(
     {
       language: "zh-Hant-TW",

@@ -68,7 +68,7 @@ async function guarded(request: InboundRequest, action: GuardrailAction) {
 /** A request of each surface with one message that has these texts as its parts. */
 const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundRequest>> = {
   chat: (parts) => chat({ messages: [{ role: "user", content: parts.map((text) => ({ type: "text", text })) }] }),
-  "chat, with a picture between": (parts) =>
+  "chat, with an image between": (parts) =>
     chat({
       messages: [
         {
@@ -80,7 +80,7 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
         },
       ],
     }),
-  "chat, a tool's result": (parts) =>
+  "chat, tool result": (parts) =>
     chat({ messages: [{ role: "tool", tool_call_id: "c", content: parts.map((text) => ({ type: "text", text })) }] }),
   "chat, instructions": (parts) =>
     chat({
@@ -92,13 +92,13 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
   responses: (parts) => responses({ input: [{ role: "user", content: parts.map((text) => ({ type: "input_text", text })) }] }),
   messages: (parts) => messages({ messages: [{ role: "user", content: parts.map((text) => ({ type: "text", text })) }] }),
   "messages, instructions": (parts) => messages({ system: parts.map((text) => ({ type: "text", text })) }),
-  "messages, a tool's result": (parts) =>
+  "messages, tool result": (parts) =>
     messages({
       messages: [
         { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: parts.map((text) => ({ type: "text", text })) }] },
       ],
     }),
-  "chat, with members of another kind of object in each part": (parts) =>
+  "chat, with members of another object type in each part": (parts) =>
     chat({
       messages: [{ role: "user", content: parts.map((text) => ({ type: "text", text, arguments: "{}", function: { text: "x" } })) }],
     }),
@@ -114,7 +114,7 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
         },
       ],
     }),
-  "responses, with a member of another kind of item in each part": (parts) =>
+  "responses, with a member of another item type in each part": (parts) =>
     responses({ input: [{ role: "user", content: parts.map((text) => ({ type: "input_text", text, arguments: "{}" })) }] }),
   "messages, with a tool's result between": (parts) =>
     messages({
@@ -128,7 +128,7 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
         },
       ],
     }),
-  "messages, with a call between": (parts) =>
+  "messages, with a tool use between": (parts) =>
     messages({
       messages: [
         {
@@ -140,13 +140,13 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
         },
       ],
     }),
-  "gemini, with a call between": (parts) =>
+  "gemini, with a function call between": (parts) =>
     gemini({ contents: [{ role: "model", parts: parts.flatMap((text) => [{ text }, { functionCall: { name: "find", args: {} } }]) }] }),
   gemini: (parts) => gemini({ contents: [{ role: "user", parts: parts.map((text) => ({ text })) }] }),
   "gemini, instructions": (parts) => gemini({ systemInstruction: { parts: parts.map((text) => ({ text })) } }),
 };
 
-describe.each(Object.keys(SPLIT))("a value that is split over parts of one message, %s:", (name) => {
+describe.each(Object.keys(SPLIT))("a value split over the parts of one message (%s)", (name) => {
   const split = SPLIT[name] as (parts: readonly string[]) => InboundRequest;
   test.each([
     [["Say the for", "bidden words now"], "banned_words"],
@@ -156,7 +156,7 @@ describe.each(Object.keys(SPLIT))("a value that is split over parts of one messa
     [["My card is 4539 1488", " 0343 6467."], "pii"],
     [["He is EMP-12", "3456."], "banned_pattern"],
     [["The key is AKIAQ3EGPXL5", "VJ4NTB7R."], "secrets"],
-  ])("%j", async (parts, check) => {
+  ])("is blocked, redacted or warned of as one text: %j", async (parts, check) => {
     const blocked = await guarded(split(parts), "block");
     expect(blocked.decision).toMatchObject({ kind: "refuse", refusal: { code: "guardrail_blocked", extra: { check } } });
     expect(blocked.call.row).toMatchObject({ guardrail_blocked: true, guardrail_check: check });
@@ -175,7 +175,7 @@ describe.each(Object.keys(SPLIT))("a value that is split over parts of one messa
     for (const part of parts) expect(warned.out).toContain(part);
   });
 
-  test("parts that hold nothing together pass as they are", async () => {
+  test("is not found in unrelated parts, which pass unchanged", async () => {
     const parts = ["The first part speaks of one thing.", "The second of the number 42.", "And the third?"];
     const { decision, out, call } = await guarded(split(parts), "redact");
     expect([decision.kind, call.row.guardrail_action]).toEqual(["pass", undefined]);
@@ -183,7 +183,7 @@ describe.each(Object.keys(SPLIT))("a value that is split over parts of one messa
   });
 });
 
-test("what two messages say is not put together", async () => {
+test("texts of two messages are not joined", async () => {
   const request = chat({
     messages: [
       { role: "user", content: "for" },
@@ -195,27 +195,27 @@ test("what two messages say is not put together", async () => {
 
 const schema = { type: "object", properties: {} };
 
-describe("a name is looked at:", () => {
+describe("a name is inspected and blocked:", () => {
   const cases: Readonly<Record<string, (name: string) => InboundRequest>> = {
     "a tool, chat": (name) => chat({ tools: [{ type: "function", function: { name, parameters: schema } }] }),
-    "a function of the older kind, chat": (name) => chat({ functions: [{ name, parameters: schema }] }),
+    "a legacy function, chat": (name) => chat({ functions: [{ name, parameters: schema }] }),
     "a custom tool, chat": (name) => chat({ tools: [{ type: "custom", custom: { name } }] }),
-    "a call, chat": (name) =>
+    "a tool call, chat": (name) =>
       chat({ messages: [{ role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name, arguments: "{}" } }] }] }),
-    "who answers a call, chat": (name) => chat({ messages: [{ role: "tool", tool_call_id: "c", name, content: "Done." }] }),
+    "the tool of a tool message, chat": (name) => chat({ messages: [{ role: "tool", tool_call_id: "c", name, content: "Done." }] }),
     "the choice of a tool, chat": (name) => chat({ tool_choice: { type: "function", function: { name } } }),
     "a schema, chat": (name) => chat({ response_format: { type: "json_schema", json_schema: { name, schema } } }),
     "a tool, responses": (name) => responses({ tools: [{ type: "function", name, parameters: schema }] }),
-    "a call, responses": (name) => responses({ input: [{ type: "function_call", call_id: "c", name, arguments: "{}" }] }),
-    "a tool that an item brings, responses": (name) =>
+    "a function call, responses": (name) => responses({ input: [{ type: "function_call", call_id: "c", name, arguments: "{}" }] }),
+    "a tool listed by an item, responses": (name) =>
       responses({ input: [{ type: "mcp_list_tools", id: "l", server_label: "s", tools: [{ name, input_schema: schema }] }] }),
     "a tool, messages": (name) => messages({ tools: [{ name, input_schema: schema }] }),
-    "a call, messages": (name) =>
+    "a tool use, messages": (name) =>
       messages({ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "t", name, input: {} }] }] }),
     "a tool, gemini": (name) => gemini({ tools: [{ functionDeclarations: [{ name, parameters: schema }] }] }),
-    "a tool in the other spelling, gemini": (name) => gemini({ tools: [{ function_declarations: [{ name, parameters: schema }] }] }),
-    "a call, gemini": (name) => gemini({ contents: [{ role: "model", parts: [{ functionCall: { name, args: {} } }] }] }),
-    "a result, gemini": (name) =>
+    "a tool in snake case, gemini": (name) => gemini({ tools: [{ function_declarations: [{ name, parameters: schema }] }] }),
+    "a function call, gemini": (name) => gemini({ contents: [{ role: "model", parts: [{ functionCall: { name, args: {} } }] }] }),
+    "a function response, gemini": (name) =>
       gemini({ contents: [{ role: "user", parts: [{ functionResponse: { name, response: { result: "Done." } } }] }] }),
   };
   test.each(Object.keys(cases))("%s", async (which) => {
@@ -239,7 +239,7 @@ describe("a name is looked at:", () => {
       expect([name, (await guarded(read(name), "block")).decision.kind]).toEqual([name, "pass"]);
   });
 
-  test.each(["user", "assistant", "system", "developer"])("who speaks as %s is blocked, or called something else", async (role) => {
+  test.each(["user", "assistant", "system", "developer"])("a speaker's name with role %s is blocked or redacted", async (role) => {
     for (const [name, check] of [
       ["titan", "banned_words"],
       ["forbidden_words", "banned_words"],
@@ -253,7 +253,7 @@ describe("a name is looked at:", () => {
   });
 });
 
-test.each(["ask_titan", "askTitan", "forbidden-words"])("a tool server's tool of the name %s is not offered", async (name) => {
+test.each(["ask_titan", "askTitan", "forbidden-words"])("a tool server's tool with the name %s is not offered", async (name) => {
   const call = { row: {}, answerHeaders: {} } as unknown as Call;
   for (const action of ["block", "redact"] as const) {
     const guard = { ...guardOf(action), surface: "mcp_registration" as const };

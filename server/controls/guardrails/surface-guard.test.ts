@@ -12,7 +12,7 @@ const withEngine = (engine: Partial<GuardrailEngineEntry>): GuardrailEntry => ({
   engines: [{ provider: "webhook", endpoint: "https://guard.example", apiKey: null, ...engine }],
 });
 
-test("an engine that only warns, but blocks what it cannot look at, lets nothing by that it cannot see", () => {
+test("an engine with action warn enforces only if it blocks what it cannot inspect", () => {
   const enforces = (engine: Partial<GuardrailEngineEntry>) => guardOfEntries([withEngine(engine)], "chat_input")?.enforces;
   expect([
     enforces({}),

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 if (haveValkey) {
-  describe("a fleet", () => {
+  describe("counters of a fleet in Valkey", () => {
     const fleet = (
       clock: { now: number },
       leaseMs: number,
@@ -41,7 +41,7 @@ if (haveValkey) {
       return counters;
     };
 
-    test("a clock an hour ahead in one process refills nothing", async () => {
+    test("a process whose clock is an hour ahead does not refill a rate limit", async () => {
       const [right, wrong] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON + 3_600_000 }, 30_000)];
       const of = plan(`t${tenants++}`, { buckets: [bucket("b", "requests", 1)] });
       expect((await tryCall(right, of, demand())).outcome.kind).toBe("admitted");
@@ -49,7 +49,7 @@ if (haveValkey) {
       expect((await tryCall(right, of, demand())).outcome).toMatchObject({ kind: "denied", denial: { by: "bucket" } });
     });
 
-    test("what a dead process held is free once its lease is over", async () => {
+    test("holds of a dead process are released once its lease expires", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
       const of = await warmed(
         lives,
@@ -64,7 +64,7 @@ if (haveValkey) {
       expect(outcome).toBe("admitted");
     });
 
-    test("what a process counted and did not live to record is waited for, and goes by its row", async () => {
+    test("usage that a dead process counted but did not record is held until its audit row arrives, which then counts", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       const settled = async (id: string) => {
@@ -93,7 +93,7 @@ if (haveValkey) {
       });
     });
 
-    test("calls that end while the store is emptied give up nothing of what others hold in it", async () => {
+    test("calls that end while Valkey is emptied release nothing of what other calls hold", async () => {
       let isAway = false;
       const runner = openValkey(valkey?.url ?? "");
       const own = new ValkeyCounters({
@@ -131,7 +131,7 @@ if (haveValkey) {
       expect((await other.admit("g", of, demand(0, 20), false)).kind).toBe("denied");
     });
 
-    test("what a process counted without a row is waited for as soon as it has stopped renewing its lease, and not once it lives", async () => {
+    test("unrecorded usage of a process with an overdue lease is held; once it renews, it counts as spent again", async () => {
       const [silent, lives] = [fleet({ now: NOON }, 3_600_000), fleet({ now: NOON }, 3_600_000, { renewMs: 1_000 })];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       expect((await silent.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
@@ -140,11 +140,11 @@ if (haveValkey) {
       await until(outcome, ({ kind }) => kind === "held");
       // Even without what the dead process counted, this call does not fit.
       expect((await lives.admit("larger", of, demand(0, 101), true)).kind).toBe("denied");
-      // If the machine stalls, a sign of life may have expired by the time it is looked at, so more may be needed.
-      let signs = 0;
+      // If the machine stalls, a heartbeat may have expired by the time it is read, so more may be needed.
+      let heartbeats = 0;
       const seen = await until(
         async () => {
-          await silent.admit(`sign of life ${signs++}`, of, demand(), true);
+          await silent.admit(`heartbeat ${heartbeats++}`, of, demand(), true);
           return outcome();
         },
         ({ kind }) => kind === "denied",
@@ -155,7 +155,7 @@ if (haveValkey) {
       expect(await until(outcome, ({ kind }) => kind === "denied")).toMatchObject({ denial: { spent: 80 } });
     });
 
-    test("a process whose last call is settled and not sealed yet goes on renewing its lease", async () => {
+    test("a process with a settled but unsealed call keeps renewing its lease", async () => {
       const [slow, lives] = [fleet({ now: NOON }, 400, { renewMs: 50 }), fleet({ now: NOON }, 400)];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       expect((await slow.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
@@ -168,7 +168,7 @@ if (haveValkey) {
       );
     });
 
-    test("what it counted for one member of a routing group goes by the attempt there", async () => {
+    test("unrecorded usage of one routing group member counts by the row's attempt there", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100), window("r", "requests", 9)] }), NOON);
       for (const [id, micros] of [
@@ -202,7 +202,7 @@ if (haveValkey) {
       expect(now).toEqual({ kind: "admitted", spent: [35, 2], levels: expect.any(Array), inFlight: expect.any(Array) });
     });
 
-    test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
+    test("usage of a lost process that no row ever records is released after a while", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000, { rowsWithinMs: 300 })];
       const of = await warmed(
         lives,
@@ -244,7 +244,7 @@ if (haveValkey) {
       expect(now).toEqual([15, 2, 4]);
     });
 
-    test("a process that was away so long that its lease ran out is not taken for dead once it is back", async () => {
+    test("a process that returns after its lease expired does not count as dead", async () => {
       const clock = { now: NOON };
       const [slow, lives] = [fleet(clock, 200), fleet({ now: NOON }, 30_000, { rowsWithinMs: 0 })];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("r", "requests", 9)] }), NOON);
@@ -263,7 +263,7 @@ if (haveValkey) {
       });
     });
 
-    test("while an emptied store is filled again, nothing is admitted that what others hold or recorded late could forbid", async () => {
+    test("while an emptied store is refilled, calls that held or late usage could forbid are not admitted", async () => {
       const { promise: recorded, resolve: record } = Promise.withResolvers<void>();
       const [one, two] = [
         fleet({ now: NOON }, 30_000, { settlesMs: 1_500, recorded: () => recorded }),
@@ -299,7 +299,7 @@ if (haveValkey) {
       expect(await two.admit("probe", of, demand(0, 50), true)).toMatchObject({ kind: "admitted", spent: [50] });
     });
 
-    test("what is held is put back once, however often it is noticed that the store was emptied", async () => {
+    test("holds are restored only once, even if several calls notice that the store was emptied", async () => {
       const noticed: string[] = [];
       const log = { ...jsonLog("error"), warn: (event: string) => noticed.push(event) };
       const [one, two] = [fleet({ now: NOON }, 30_000, { log }), fleet({ now: NOON }, 30_000)];
@@ -323,7 +323,7 @@ if (haveValkey) {
       expect(await two.admit("probe", of, demand(0, 50), true)).toMatchObject({ kind: "admitted", spent: [40, 3] });
     });
 
-    test("a server that is away fails the call at once", async () => {
+    test("a call fails at once while Valkey is unreachable", async () => {
       const took = await leastOf(3, 2_000, async () => {
         const away = new ValkeyCounters({ valkey: openValkey("redis://127.0.0.1:1"), now: () => NOON, log: jsonLog("error") });
         const began = performance.now();

@@ -117,7 +117,7 @@ const KINDS: readonly Kind[] = [
     ...charges(charged),
   })),
   {
-    name: "a burst of one's own under a rate that is inherited",
+    name: "a group's own burst under an inherited rate",
     of: (t, n) =>
       planFor(
         scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000 } }, "", { throughput: { request_burst: n } }),
@@ -126,7 +126,7 @@ const KINDS: readonly Kind[] = [
       ),
   },
   {
-    name: "a burst of one's own of tool calls under a rate that is inherited",
+    name: "a group's own burst of tool calls under an inherited rate",
     of: (t, n) =>
       toolPlan(
         scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }),
@@ -136,7 +136,7 @@ const KINDS: readonly Kind[] = [
       ),
   },
   {
-    name: "a rate of one's own under a burst that is inherited",
+    name: "a group's own rate under an inherited burst",
     of: (t, n) =>
       planFor(
         scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: 2_000 } }, "", {
@@ -147,7 +147,7 @@ const KINDS: readonly Kind[] = [
       ),
   },
   {
-    name: "a rate of one's own of tool calls under a burst that is inherited",
+    name: "a group's own rate of tool calls under an inherited burst",
     of: (t, n) =>
       toolPlan(
         scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000, burst_limit: 2_000 } }, "", {
@@ -159,7 +159,7 @@ const KINDS: readonly Kind[] = [
       ),
   },
   {
-    name: "a rate of one's own under a smaller burst that is inherited",
+    name: "a group's own rate under a smaller inherited burst",
     of: (t, n) =>
       planFor(
         scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: n } }, "", {
@@ -224,35 +224,38 @@ async function passes(counters: Counters, plan: Plan): Promise<string | null> {
 for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
   describe(home, () => {
     if (home === "Valkey") beforeAll(startShared);
-    test.each(KINDS.map((kind) => [kind.name, kind] as const))(`%s, ${ROUNDS} rounds`, async (_name, { of, charged }) => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
-        const n = 1 + (round % 7);
-        const plan = of(`t${calls++}`, n);
-        expect(
-          plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length,
-        ).toBeGreaterThan(0);
-        await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
-        const many = n + 1 + (round % 5);
-        if (charged === undefined) {
-          const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
-          expect(outcomes.filter((id) => id !== null).length).toBe(n);
-          continue;
+    test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+      `exactly N of M concurrent calls pass a limit of N: %s, ${ROUNDS} rounds`,
+      async (_name, { of, charged }) => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
+          const n = 1 + (round % 7);
+          const plan = of(`t${calls++}`, n);
+          expect(
+            plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length,
+          ).toBeGreaterThan(0);
+          await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
+          const many = n + 1 + (round % 5);
+          if (charged === undefined) {
+            const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
+            expect(outcomes.filter((id) => id !== null).length).toBe(n);
+            continue;
+          }
+          let passed = 0;
+          for (let i = 0; i < many; i++) {
+            const id = await passes(counters, plan);
+            if (id === null) continue;
+            passed++;
+            await counters.settle({ id, plan, demand: WANTS }, USED);
+          }
+          expect(passed).toBe(n);
         }
-        let passed = 0;
-        for (let i = 0; i < many; i++) {
-          const id = await passes(counters, plan);
-          if (id === null) continue;
-          passed++;
-          await counters.settle({ id, plan, demand: WANTS }, USED);
-        }
-        expect(passed).toBe(n);
-      }
-    });
+      },
+    );
   });
 }
 
-test("a cooldown or a warning of one's own holds for what is inherited", () => {
+test("a group's own cooldown or warning applies to its inherited limits", () => {
   const above = { throughput: { max_requests_per_minute: 10, max_usd_per_minute: 1 }, tokens: { daily_limit: 100 } };
   const cooled = planFor(scopeWith("t", "llm_limits", above, "", { throughput: { cooldown_seconds: 30 } }), MODEL, NOON);
   expect(cooled.scopes.map(({ groupId, cooldownMs }) => [groupId, cooldownMs])).toEqual([
@@ -289,7 +292,7 @@ test.each([
       ),
   ],
   [
-    "of tool calls that models make",
+    "of tool calls made by models",
     (left: number) =>
       toolCallPlan(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON),
   ],
@@ -303,7 +306,7 @@ test.each([
         NOON,
       ),
   ],
-] as const)("what is counted %s begins anew once a branch has left, and what is held, rates and calls in flight go on", (_what, planOf) => {
+] as const)("the count %s restarts once a branch has left the group; holds, rates and calls in flight continue", (_what, planOf) => {
   const [before, after] = [planOf(0), planOf(1)];
   expect(before.windows).toHaveLength(1);
   expect([before, after, planOf(2)].map(({ windows }) => windows[0]?.epoch)).toEqual([0, 1, 2]);

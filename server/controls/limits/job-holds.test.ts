@@ -77,10 +77,10 @@ afterAll(async () => {
 });
 
 test.each(homes.map((home) => [home.name, home] as const))(
-  "counters in %s: what a call holds passes to its job, and to no call of another process in between",
+  "counters in %s: a call's hold passes to its job, and never to a call of another process in between",
   async (_name, home) => {
-    let looks = async () => {};
-    const { own, other } = home.make(() => looks());
+    let between = async () => {};
+    const { own, other } = home.make(() => between());
     const of = { ...plan(`t-${home.name.length}`, { windows: [window("w", "micros", 10)] }), needsPrice: true, needsBound: true };
     await warmed(own, of, NOON);
     const held: Reservation = { id: "call", plan: of, demand: demand(0, 6) };
@@ -94,12 +94,12 @@ test.each(homes.map((home) => [home.name, home] as const))(
       released: () => {},
     });
     const found: string[] = [];
-    looks = async () => void found.push((await other.admit(`rival ${found.length}`, of, demand(0, 6), false)).kind);
+    between = async () => void found.push((await other.admit(`rival ${found.length}`, of, demand(0, 6), false)).kind);
     const call = { scope: null } as unknown as Call;
     const job = { scope: {} as GroupScope, model: {} as ModelEntry, rootTaskId: null, micros: 6, tokens: 0, at: NOON };
     await jobs.hold("job", job, call);
     expect(new Set(found)).toEqual(new Set(["held"]));
-    looks = async () => {};
+    between = async () => {};
     // The call has ended; its job continues and costs less than its worst case.
     await own.settle(held, { requests: 1, input: 0, output: 0, micros: 0 });
     expect((await other.admit("rival", of, demand(0, 6), true)).kind).toBe("held");

@@ -7,7 +7,7 @@ import type { Reservation } from "./counters/counters.ts";
 import type { CallPlan } from "./plans/plan.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 
-test("tool calls that shared counters take only once their call has ended are settled with it, each by itself", async () => {
+test("tool calls admitted by shared counters after their call ended are settled with it, each separately", async () => {
   const counters = Promise.withResolvers<void>();
   const gate: ConstructorParameters<typeof ToolCallCaps>[0] = {
     async pass(_limited, admitted) {

@@ -124,7 +124,7 @@ function recount(rows: readonly any[], { from, to, systemId }: { from: string | 
   return { met: counted.length - notMet.length, of: counted.length, not_met: notMet.map(([handle]) => handle).sort() };
 }
 
-test("for any history of notices and turns, by any writers, the statement is what a recount of the exported rows gives", async () => {
+test("the notice statement equals a recount of the exported rows, for any history of notices and turns", async () => {
   const seen = { met: 0, notMet: 0 };
   await fc.assert(
     fc.asyncProperty(

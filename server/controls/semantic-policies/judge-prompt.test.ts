@@ -5,8 +5,8 @@ import { judgePrompt, windowsOf } from "./judge-prompt.ts";
 
 const policy = { constraintText: "Nothing may speak of dragons." } as SemanticPolicyEntry;
 
-describe("what a judge is asked", () => {
-  test("holds the text whole, between marks that are another each time, and its check word nowhere near it", () => {
+describe("the prompt to a judge model", () => {
+  test("contains the whole text between marks that are different each time, and the check word only outside it", () => {
     const marks = new Set<string>();
     fc.assert(
       fc.property(fc.string(), (text) => {
@@ -23,8 +23,8 @@ describe("what a judge is asked", () => {
   });
 });
 
-describe("a long text", () => {
-  test("is judged in pieces in which every stretch of 1,000 characters stands whole", () => {
+describe("a long text to be judged", () => {
+  test("is split into overlapping windows, so that any 1,000 characters are whole in one of them", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400_000 }), fc.nat(), (length, at) => {
         const text = Array.from({ length: Math.ceil(length / 8) }, (_, i) => String(i).padStart(8, "-"))
@@ -40,7 +40,7 @@ describe("a long text", () => {
     );
   });
 
-  test("is never cut through a character", () => {
+  test("is never split within a character", () => {
     for (const offset of [0, 1]) {
       const windows = windowsOf(`${"x".repeat(offset)}${"😀".repeat(30_000)}`) as string[];
       expect(windows.length).toBeGreaterThan(1);
@@ -48,7 +48,7 @@ describe("a long text", () => {
     }
   });
 
-  test("that would take more than 16 of them is not judged", () => {
+  test("is not judged if it needs more than 16 windows", () => {
     expect(windowsOf("x".repeat(400_000))?.length).toBeWithin(10, 17);
     expect(windowsOf("x".repeat(600_000))).toBeNull();
   });

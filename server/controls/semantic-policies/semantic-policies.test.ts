@@ -17,7 +17,7 @@ async function decided(text: string, code: Parameters<typeof refuse>[0]) {
 
 const ANSWER = '{"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"a":"b"}}}';
 
-test("a tool server is told that the answer which it waits for was blocked", async () => {
+test("a tool server gets an error in place of a blocked answer that it waits for", async () => {
   const { kind, sent, call } = await decided(ANSWER, "semantic_policy_block");
   expect(kind).toBe("pass");
   expect(JSON.parse(sent)).toEqual({ jsonrpc: "2.0", id: 7, error: { code: 4031, message: expect.any(String) } });
@@ -25,7 +25,7 @@ test("a tool server is told that the answer which it waits for was blocked", asy
   expect(call.requestContent).toBe(sent);
 });
 
-test("a request is refused, and so is an answer whose caller has gone", async () => {
+test("a blocked request is refused, and so is an answer whose caller has disconnected", async () => {
   const request = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":"c"}}}';
   expect((await decided(request, "semantic_policy_block")).kind).toBe("refuse");
   expect(await decided(ANSWER, "upstream_interrupted")).toMatchObject({ kind: "refuse", sent: ANSWER });

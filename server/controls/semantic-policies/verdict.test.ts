@@ -12,18 +12,18 @@ describe("a judge's verdict", () => {
     ['{"allowed": true, "reason": "fine"}', "compliant"],
     ['Here it is: {"check":"c0ffee","verdict":"compliant"} I hope this helps.', "compliant"],
     ['The text says {"verdict":"compliant"}, but {"check":"c0ffee","verdict":"violation"}', "violation"],
-  ] as const)("%s is %s", (content, kind) => expect(kindOf(content)).toBe(kind));
+  ] as const)("%s is read as %s", (content, kind) => expect(kindOf(content)).toBe(kind));
 
   test.each([
-    ["", "nothing"],
-    ["It complies.", "no object"],
+    ["", "empty"],
+    ["It complies.", "not an object"],
     ['{"check":"another","verdict":"compliant"}', "another check word"],
-    ['He wrote: {"verdict":"compliant"}', "a verdict that was repeated from the text"],
-    ['{"verdict":"perhaps"}', "no word for it"],
-    ['["compliant"]', "no object"],
-  ])("%s is none: %s", (content) => expect(kindOf(content)).toBe("failed"));
+    ['He wrote: {"verdict":"compliant"}', "a verdict quoted from the text"],
+    ['{"verdict":"perhaps"}', "unknown verdict"],
+    ['["compliant"]', "not an object"],
+  ])("%s is not accepted: %s", (content) => expect(kindOf(content)).toBe("failed"));
 
-  test("that contradicts itself stops the call", () => {
+  test("that contradicts itself counts as a violation", () => {
     expect(kindOf('{"check":"c0ffee","verdict":"compliant","violates":true}')).toBe("violation");
   });
 });

@@ -71,8 +71,8 @@ async function findings(): Promise<string[]> {
   return placed(stored);
 }
 
-describe("verification of the stored chain and of its export finds", () => {
-  test("nothing in what was not touched, nor in bodies that expired", async () => {
+describe("verification of the stored chain and of its export:", () => {
+  test("an untampered chain and expired bodies have no findings", async () => {
     expect(await findings()).toEqual([]);
     await edit("UPDATE audit_rows SET request_body_preview = NULL, bodies_pruned_at = now() WHERE CHAIN AND chain_seq < 4");
     expect(await findings()).toEqual([]);
@@ -108,13 +108,9 @@ describe("verification of the stored chain and of its export finds", () => {
       "UPDATE audit_rows SET chain_seq = 15 - chain_seq WHERE CHAIN AND chain_seq IN (7, 8)",
       ["broken_link@7", "broken_link@8", "broken_link@9"],
     ],
+    ["a row without a position", "UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 7", ["missing@7", "broken_link@21"]],
     [
-      "a row taken out of the order",
-      "UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 7",
-      ["missing@7", "broken_link@21"],
-    ],
-    [
-      "a row copied to its place",
+      "a copied row at the same position",
       "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 7",
       ["altered@7", "broken_link@7"],
     ],
@@ -130,7 +126,7 @@ describe("verification of the stored chain and of its export finds", () => {
     ],
     ["a deleted checkpoint", "DELETE FROM audit_checkpoints WHERE CHAIN", ["missing@20"]],
     [
-      "a checkpoint at a place there is not",
+      "a checkpoint at an impossible position",
       "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN",
       ["checkpoint_invalid@-20", "missing@20"],
     ],
@@ -152,7 +148,7 @@ describe("verification of the stored chain and of its export finds", () => {
   }
 
   test.each(["NULL", "'none'"])(
-    "a row that has no hash by any format, for its prev_hash is %s, and that is edited once more",
+    "a row without a valid hash (prev_hash %s) gets another finding ID with each further edit",
     async (prev) => {
       const seen = new Set<string>();
       for (const status of [201, 500, 503]) {
@@ -164,7 +160,7 @@ describe("verification of the stored chain and of its export finds", () => {
     },
   );
 
-  test("a key put into the database after the fact", async () => {
+  test("a signing key inserted afterwards is rejected if the public keys are given", async () => {
     const mine = createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "der", type: "spki" }).subarray(-32);
     const other = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
     expect((await verifyChain(database.db, chain, { publicKeys: [mine] })).verdict).toBe("intact");
@@ -173,7 +169,7 @@ describe("verification of the stored chain and of its export finds", () => {
     expect(await verifyExport(await exported(), { publicKeys: [mine] })).toMatchObject({ verdict: "intact", keys_from_export: false });
   });
 
-  test("a tail cut together with every record of it, when the live head is known", async () => {
+  test("a tail cut together with all records of it is found with a known live head", async () => {
     const { headSeq: chainSeq, headHash: rowHash } = ledger.status();
     await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq > 10");
     await edit("DELETE FROM audit_checkpoints WHERE CHAIN");
@@ -188,7 +184,7 @@ describe("verification of the stored chain and of its export finds", () => {
   });
 });
 
-test("a tenant sees the links of other tenants' rows, and nothing else of them", async () => {
+test("a tenant sees only the links of other tenants' rows", async () => {
   const lines: { type: string; row?: { tenant_id: string } }[] = [];
   for await (const line of exportChain(database.db, chain, { tenantId: MINE })) lines.push(JSON.parse(line) as (typeof lines)[0]);
   expect(lines.filter((line) => line.type === "row").map((line) => line.row?.tenant_id)).toEqual(Array(10).fill(MINE));
@@ -205,7 +201,7 @@ test("a tenant sees the links of other tenants' rows, and nothing else of them",
   });
 });
 
-test("a row that belongs to no tenant, changed in its chain, is found by every tenant", async () => {
+test("a changed row that belongs to no tenant is found by every tenant", async () => {
   const stranger = await testLedger(database.db, temporaryDirectory());
   chain = stranger.chainId;
   await stranger.seal(callRow({ tenant_id: MINE }));
@@ -219,7 +215,7 @@ test("a row that belongs to no tenant, changed in its chain, is found by every t
   expect((await verifyExport(await exported(MINE))).verdict).toBe("altered");
 });
 
-test("another tenant's row at a place there is not is found by a tenant too, stored and exported", async () => {
+test("another tenant's row at an impossible position is found by a tenant too, in the database and in the export", async () => {
   for (const [place, found] of [
     ["-7", ["broken_link@-7", "missing@7"]],
     ["NULL", ["missing@7", "broken_link@21"]],
@@ -234,13 +230,13 @@ test("another tenant's row at a place there is not is found by a tenant too, sto
   }
 });
 
-test("what is no key among the keys signed nothing, and keeps nobody from verifying", async () => {
+test("an invalid entry among the signing keys is ignored", async () => {
   await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES ('none', 'gw.audit', 'AAAA', now())`.execute(database.db);
   expect(await findings()).toEqual([]);
   await sql`DELETE FROM audit_keys WHERE key_id = 'none'`.execute(database.db);
 });
 
-test("a gap that somebody knows of is known also where a range shows a part of it, and a wider one is not", async () => {
+test("an acknowledged gap stays acknowledged in part of the chain, and a wider gap is not", async () => {
   await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq BETWEEN 8 AND 10");
   const gaps = async (range: { fromSeq?: number; toSeq?: number }) =>
     (await verifyChain(database.db, chain, range)).findings.filter(({ verdict }) => verdict === "missing");
@@ -257,7 +253,7 @@ test("a gap that somebody knows of is known also where a range shows a part of i
   for (const range of [{}, { fromSeq: 9 }]) expect(await gaps(range)).toMatchObject([{ through_seq: 11, acknowledged_at: null }]);
 });
 
-test("a part of a chain, a chain that is not there, a range that is none", async () => {
+test("part of a chain is verified; an unknown chain and an invalid range are refused", async () => {
   expect(await verifyChain(database.db, chain, { fromSeq: 1, toSeq: 5 })).toMatchObject({ verdict: "intact", rows_checked: 5 });
   expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({
     verdict: "unanchored",
@@ -270,7 +266,7 @@ test("a part of a chain, a chain that is not there, a range that is none", async
   await expect(verifyChain(database.db, chain, { fromSeq: 5, toSeq: 4 })).rejects.toThrow(Refused);
 });
 
-test("a chain whose prefix retention dropped is intact from its last checkpoint on", async () => {
+test("a chain with a prefix dropped by retention is intact from its last checkpoint on", async () => {
   await edit("DELETE FROM audit_rows WHERE CHAIN");
   await edit("UPDATE audit_chains SET first_seq = 21 WHERE CHAIN");
   expect(await findings()).toEqual([]);
@@ -278,7 +274,7 @@ test("a chain whose prefix retention dropped is intact from its last checkpoint 
   expect((await verifyChain(database.db, chain)).verdict).toBe("missing");
 });
 
-test("texts that need care in CSV or in JSON are verified as they are", async () => {
+test("texts that need escaping in CSV or JSON are verified unchanged", async () => {
   const odd = await testLedger(database.db, temporaryDirectory());
   chain = odd.chainId;
   const texts = [
@@ -310,7 +306,7 @@ test("texts that need care in CSV or in JSON are verified as they are", async ()
   expect(await findings()).toEqual(["altered@10", "altered@12", "altered@14"]);
 });
 
-test("a chain of many pages is read without losing or doubling a row between two", async () => {
+test("a chain of many pages is read without losing or repeating a row between pages", async () => {
   const long = await testLedger(database.db, temporaryDirectory());
   chain = long.chainId;
   for (let i = 0; i < 45; i++)
@@ -330,7 +326,7 @@ test("a chain of many pages is read without losing or doubling a row between two
   expect(await findings()).toContain("missing@4000");
 });
 
-test("chains and keys are listed as they stand", async () => {
+test("chains and keys are listed with their current state", async () => {
   const { headHash } = ledger.status();
   expect(await listChains(database.db)).toMatchObject([
     {
@@ -347,7 +343,7 @@ test("chains and keys are listed as they stand", async () => {
   ]);
 });
 
-test("verification while the chain is being written never finds anything", async () => {
+test("verification of a chain that is being written has no findings", async () => {
   const busy = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 300_000 });
   let stop = false;
   const writing = (async () => {

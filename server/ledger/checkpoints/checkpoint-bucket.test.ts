@@ -70,8 +70,8 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-describe("the store", () => {
-  test("takes an object once, gives it back, and lists page by page", async () => {
+describe("the checkpoint bucket", () => {
+  test("stores an object only once, returns it, and lists keys page by page", async () => {
     for (const no of [1, 2, 3, 4, 5, 6, 7]) expect(await bucket.putNew(`chain/${no}.jsonl`, `body ${no}`)).toBe(true);
     expect(await bucket.putNew("chain/3.jsonl", "another")).toBe(false);
     expect(await bucket.get("chain/3.jsonl")).toBe("body 3");
@@ -85,16 +85,16 @@ describe("the store", () => {
   test.each([
     ["a wrong secret", { keys: { ...BUCKET_KEYS, secretAccessKey: "another", sessionToken: null } }, "403 SignatureDoesNotMatch"],
     ["another bucket", { bucket: "not-there" }, "404 NoSuchBucket"],
-    ["nobody there", { endpoint: "http://127.0.0.1:1" }, "GET http://127.0.0.1:1/gatehouse-checkpoints"],
-  ])("%s is said, and no secret with it", async (_name, given, said) => {
+    ["an unreachable endpoint", { endpoint: "http://127.0.0.1:1" }, "GET http://127.0.0.1:1/gatehouse-checkpoints"],
+  ])("reports %s, without the secret", async (_name, given, output) => {
     const failed = (await bucketState(open(given), database.db).catch((error: unknown) => error)) as Error;
     expect(failed).toBeInstanceOf(BucketFailed);
-    expect(failed.message).toContain(said);
+    expect(failed.message).toContain(output);
     expect(failed.message).not.toContain("another");
   });
 });
 
-test("every checkpoint is an object of its own as soon as it is in the database", async () => {
+test("each checkpoint is stored as an object of its own once it is in the database", async () => {
   const kept = keeper();
   const { chainId } = await chainOf(3, kept);
   await until(() => store.objects.size === 3);
@@ -104,7 +104,7 @@ test("every checkpoint is an object of its own as soon as it is in the database"
   expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [] });
 });
 
-test("a store that is away holds up no row, is told of once, and gets everything when it is back", async () => {
+test("an unreachable bucket delays no row, is logged once, and gets all checkpoints once it is reachable", async () => {
   store.away = true;
   const kept = keeper();
   const { chainId } = await chainOf(4, kept);
@@ -120,14 +120,14 @@ test("a store that is away holds up no row, is told of once, and gets everything
   expect((await readBucketCheckpoints(bucket, chainId)).trimEnd().split("\n")).toHaveLength(4);
 });
 
-test("what a process that died could not put is put by the next start", async () => {
+test("the next start stores the checkpoints that a killed process could not", async () => {
   const { chainId } = await chainOf(5);
   expect(await bucketState(bucket, database.db)).toEqual({ kept: 0, lacking: [chainId], contradicting: [] });
   keeper();
   await until(() => store.objects.size === 5);
 });
 
-test("a start that was broken off while it put what was lacking leaves no gap, and the next one goes on from there", async () => {
+test("a start that is interrupted while storing missing checkpoints leaves no gap, and the next one continues", async () => {
   await sql`INSERT INTO audit_chains (chain_id, writer, head_seq, head_hash, last_checkpoint_seq) VALUES ('long', 'w', 1100, 'h', 1100)`.execute(
     database.db,
   );
@@ -149,7 +149,7 @@ test("a start that was broken off while it put what was lacking leaves no gap, a
   await until(() => store.objects.size === 1_100);
 });
 
-test("another checkpoint at a place that is taken stays out, and is told of", async () => {
+test("a different checkpoint under an existing key is not stored, and is logged", async () => {
   const { chainId } = await chainOf(1);
   store.objects.set(`fleet/one/${chainId}/${"1".padStart(12, "0")}-${"1".padStart(16, "0")}.jsonl`, "what stood here before\n");
   const { rows } = await sql<{ chain_seq: number; note: string }>`SELECT chain_seq, note FROM audit_checkpoints`.execute(database.db);
@@ -161,7 +161,7 @@ test("another checkpoint at a place that is taken stays out, and is told of", as
   expect([...store.objects.values()]).toEqual(["what stood here before\n"]);
 });
 
-test("a chain that was set back is known by what the bucket has of it, and told of where it goes on over other rows", async () => {
+test("a chain that was reset contradicts the bucket, and is logged when it continues with other rows", async () => {
   const kept = keeper();
   const { chainId } = await chainOf(3, kept);
   await until(() => store.objects.size === 3);
@@ -198,16 +198,16 @@ test("a chain that was set back is known by what the bucket has of it, and told 
 describe("gatehouse audit verify --checkpoints s3://", () => {
   const AWS = { AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey };
 
-  async function verify(place: string, env: Record<string, string> = {}): Promise<{ code: number; said: string }> {
+  async function verify(place: string, env: Record<string, string> = {}): Promise<{ code: number; output: string }> {
     const before = { ...process.env };
     Object.assign(process.env, AWS, { AWS_ENDPOINT_URL_S3: store.endpoint }, env);
-    let said = "";
+    let output = "";
     try {
       const code = await auditCommand(["verify", "--database-url", database.url, "--checkpoints", place], {
-        stdout: (text) => void (said += text),
-        stderr: (text) => void (said += text),
+        stdout: (text) => void (output += text),
+        stderr: (text) => void (output += text),
       });
-      return { code, said };
+      return { code, output };
     } finally {
       for (const name of [...Object.keys(AWS), "AWS_ENDPOINT_URL_S3"]) {
         if (before[name] === undefined) delete process.env[name];
@@ -216,7 +216,7 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
     }
   }
 
-  test("a restored backup does not hold against the bucket", async () => {
+  test("a restored backup fails verification against the bucket", async () => {
     const kept = keeper();
     const { chainId } = await chainOf(4, kept);
     await until(() => store.objects.size === 4);
@@ -228,21 +228,21 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
     await sql`UPDATE audit_chains SET head_seq = 3, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 3), last_checkpoint_seq = 3 WHERE chain_id = ${chainId}`.execute(
       database.db,
     );
-    expect(await verify(place)).toMatchObject({ code: 2, said: expect.stringContaining("row 4 is missing") });
+    expect(await verify(place)).toMatchObject({ code: 2, output: expect.stringContaining("row 4 is missing") });
 
     store.objects.delete([...store.objects.keys()].toSorted()[3] as string);
     expect((await verify(place)).code).toBe(0);
   });
 
-  test("says why it cannot be read", async () => {
-    expect(await verify("s3://nobody-has-this/x")).toMatchObject({ code: 3, said: expect.stringContaining("404 NoSuchBucket") });
+  test("reports why the bucket cannot be read", async () => {
+    expect(await verify("s3://nobody-has-this/x")).toMatchObject({ code: 3, output: expect.stringContaining("404 NoSuchBucket") });
     expect(await verify("s3://Not A Bucket")).toMatchObject({
       code: 3,
-      said: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address"),
+      output: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address"),
     });
     expect(await verify(`s3://${NAME}`, { AWS_SECRET_ACCESS_KEY: "" })).toMatchObject({
       code: 3,
-      said: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY"),
+      output: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY"),
     });
   });
 });

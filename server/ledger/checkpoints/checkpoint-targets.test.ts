@@ -6,18 +6,18 @@ import type { Database } from "../../store/database.ts";
 import { checkpointTargets } from "./checkpoint-targets.ts";
 import { recordedLog, temporaryDirectory } from "../test-support.ts";
 
-test("metrics tell of checkpoints that do not reach their file, until they do", async () => {
+test("a metric reports that checkpoints cannot be written to their file, until they can", async () => {
   const folder = join(temporaryDirectory(), "kept");
   const config = { auditCheckpointFile: join(folder, "checkpoints.jsonl"), auditCheckpointBucket: undefined };
   const metrics = telemetry();
   const targets = checkpointTargets(config, {} as Database, recordedLog(), metrics);
-  const told = async () => /^gatehouse_ledger_checkpoints_failing.*$/m.exec(await metrics.render())?.[0];
+  const metric = async () => /^gatehouse_ledger_checkpoints_failing.*$/m.exec(await metrics.render())?.[0];
   const checkpoints = [{ chain_id: "01M8PYKNJQAHVXW1T61SNXXRDV", chain_seq: 1, checkpoint_no: 1, note: "signed" }];
 
-  expect(await told()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 0');
+  expect(await metric()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 0');
   targets.keep(checkpoints);
-  expect(await told()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 1');
+  expect(await metric()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 1');
   mkdirSync(folder);
   targets.keep(checkpoints);
-  expect(await told()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 0');
+  expect(await metric()).toBe('gatehouse_ledger_checkpoints_failing{place="file"} 0');
 });

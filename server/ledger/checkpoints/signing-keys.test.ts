@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 const newKey = () =>
   noteSigner(CHECKPOINT_KEY_NAME, generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString());
 
-test("a key that was replaced is valid no longer once no process has had it for a week, and is again when one comes with it", async () => {
+test("a replaced signing key expires when no process has used it for a week, and is valid again when one does", async () => {
   const { db } = database;
   let now = Date.parse("2026-11-01T00:00:00Z");
   const clock = { now: () => now, micros: () => now * 1000 };

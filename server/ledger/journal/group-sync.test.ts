@@ -3,7 +3,7 @@ import { groupSync } from "./group-sync.ts";
 
 function controlled() {
   const rounds: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const onTheSpot = { times: 0, tookMs: 0, fails: false };
+  const immediate = { times: 0, tookMs: 0, fails: false };
   let at = 0;
   const sync = groupSync(
     () => {
@@ -12,20 +12,20 @@ function controlled() {
       return round.promise;
     },
     () => {
-      if (onTheSpot.fails) throw new Error("I/O error");
-      onTheSpot.times++;
-      at += onTheSpot.tookMs;
+      if (immediate.fails) throw new Error("I/O error");
+      immediate.times++;
+      at += immediate.tookMs;
     },
     () => at,
   );
-  return { sync, rounds, onTheSpot };
+  return { sync, rounds, immediate };
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const state = (promise: Promise<void>) =>
   Promise.race([promise.then(() => "released"), Promise.resolve().then(() => Promise.resolve("waiting"))]);
 
-test("a sync releases those who waited when it started, and only them", async () => {
+test("a sync releases only those who were waiting when it started", async () => {
   const { sync, rounds } = controlled();
   const together = [sync.synced(), sync.synced()];
   expect(rounds).toHaveLength(0);
@@ -44,7 +44,7 @@ test("a sync releases those who waited when it started, and only them", async ()
   expect(rounds).toHaveLength(2);
 });
 
-test("after a failed sync everyone is refused and none is tried again", async () => {
+test("after a failed sync everyone is refused, and no further sync is tried", async () => {
   const { sync, rounds } = controlled();
   const first = sync.synced();
   await nextTurn();
@@ -56,7 +56,7 @@ test("after a failed sync everyone is refused and none is tried again", async ()
   expect(rounds).toHaveLength(1);
 });
 
-/** The first sync, which measures how quick the disk is. */
+/** The first sync, which measures how fast the disk is. */
 async function quickDisk({ sync, rounds }: ReturnType<typeof controlled>): Promise<void> {
   const one = sync.synced(true);
   await nextTurn();
@@ -64,28 +64,28 @@ async function quickDisk({ sync, rounds }: ReturnType<typeof controlled>): Promi
   await one;
 }
 
-test("who is alone waits on the spot, once the disk is known to be quick and for as long as it is", async () => {
+test("a lone caller syncs immediately, once the disk is known to be fast and while it is", async () => {
   const disk = controlled();
-  const { sync, rounds, onTheSpot } = disk;
+  const { sync, rounds, immediate } = disk;
   await quickDisk(disk);
-  expect(onTheSpot.times).toBe(0);
-  onTheSpot.tookMs = 0.3;
+  expect(immediate.times).toBe(0);
+  immediate.tookMs = 0.3;
   await sync.synced(true);
   await sync.synced(true);
-  expect(onTheSpot.times).toBe(2);
-  onTheSpot.tookMs = 5;
+  expect(immediate.times).toBe(2);
+  immediate.tookMs = 5;
   await sync.synced(true);
   const after = sync.synced(true);
   await nextTurn();
-  expect([onTheSpot.times, rounds.length]).toEqual([3, 2]);
+  expect([immediate.times, rounds.length]).toEqual([3, 2]);
   rounds[1]?.resolve();
   await after;
   expect(sync.syncs).toBe(5);
 });
 
-test("who is not alone, or finds others waiting, goes with them", async () => {
+test("a caller that is not alone or finds others waiting joins their sync", async () => {
   const disk = controlled();
-  const { sync, rounds, onTheSpot } = disk;
+  const { sync, rounds, immediate } = disk;
   await quickDisk(disk);
   const together = [sync.synced(false), sync.synced(true)];
   await nextTurn();
@@ -95,15 +95,15 @@ test("who is not alone, or finds others waiting, goes with them", async () => {
   await nextTurn();
   rounds[2]?.resolve();
   await later;
-  expect([onTheSpot.times, rounds.length]).toEqual([0, 3]);
+  expect([immediate.times, rounds.length]).toEqual([0, 3]);
 });
 
-test("a sync on the spot that failed is the last", async () => {
+test("after a failed immediate sync no further one is tried", async () => {
   const disk = controlled();
   await quickDisk(disk);
-  disk.onTheSpot.fails = true;
+  disk.immediate.fails = true;
   await expect(disk.sync.synced(true)).rejects.toThrow("I/O error");
-  disk.onTheSpot.fails = false;
+  disk.immediate.fails = false;
   await expect(disk.sync.synced(true)).rejects.toThrow("I/O error");
-  expect(disk.onTheSpot.times).toBe(0);
+  expect(disk.immediate.times).toBe(0);
 });

@@ -39,7 +39,7 @@ function recordsOf(directory: string, number: number): string[] {
   return found;
 }
 
-test("a begin marker is in the file when the call returns, for nobody else to read; rows go with what is written next", async () => {
+test("a begin marker is written at once, readable by the owner only; rows are written with the next write", async () => {
   const { journal, directory } = open();
   journal.begin("a", line("a"));
   expect(recordsOf(directory, 1)).toEqual(["H", "B:a"]);
@@ -57,7 +57,7 @@ test("a begin marker is in the file when the call returns, for nobody else to re
   journal.close();
 });
 
-test("waiting ends only after a sync that began after the write", async () => {
+test("a wait ends only after a sync that started after the write", async () => {
   const syncs: ((error: Error | null) => void)[] = [];
   const { journal } = open({ files: { ...journalFiles, sync: (_, done) => void syncs.push(done) } });
   journal.seal("a", line("a"));
@@ -77,7 +77,7 @@ test("waiting ends only after a sync that began after the write", async () => {
   journal.close();
 });
 
-test("a full segment is followed by another that carries the calls still open", async () => {
+test("a full segment is followed by one that carries the open calls over", async () => {
   const { journal, directory } = open({ segmentBytes: 300 });
   journal.begin("open", line("open"));
   journal.begin("done", line("done"));
@@ -91,7 +91,7 @@ test("a full segment is followed by another that carries the calls still open", 
   journal.close();
 });
 
-test("room is kept for as many calls as are open, begun or not", () => {
+test("space is reserved for all open calls, with or without begin marker", () => {
   const { journal } = open({ maxBytes: 60_000 });
   let calls = 0;
   while (journal.accepting(calls)) calls++;
@@ -102,7 +102,7 @@ test("room is kept for as many calls as are open, begun or not", () => {
   journal.close();
 });
 
-test("when full, no call is let in, but those begun can be sealed", () => {
+test("a full journal accepts no call, but calls already begun can be sealed", () => {
   const { journal } = open({ maxBytes: 60_000 });
   const begun: string[] = [];
   while (journal.accepting()) {
@@ -120,7 +120,7 @@ test("when full, no call is let in, but those begun can be sealed", () => {
   journal.close();
 });
 
-test("a disk that fills up is noticed before a write fails, and calls go on once there is room", async () => {
+test("a disk that fills up is noticed before a write fails, and calls are accepted again once there is room", async () => {
   let free = 64 * 1024 * 1024;
   let now = 0;
   using clock = spyOn(performance, "now").mockImplementation(() => now);
@@ -148,13 +148,13 @@ test("a disk that fills up is noticed before a write fails, and calls go on once
   journal.close();
 });
 
-test("a disk that does not say what is free is written to until it is full", () => {
+test("free space counts as unlimited where it cannot be determined", () => {
   const directory = temporaryDirectory();
   expect(journalFiles.free(directory)).toBeGreaterThan(0);
   expect(journalFiles.free(`${directory}/gone`)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("what was let in is recorded on a disk that others filled to the last byte: the ballast gives way, and is taken again", async () => {
+test("accepted calls are recorded on a full disk by releasing the ballast file, which is recreated later", async () => {
   let left = Number.POSITIVE_INFINITY;
   let now = 0;
   using clock = spyOn(performance, "now").mockImplementation(() => now);
@@ -198,7 +198,7 @@ test("what was let in is recorded on a disk that others filled to the last byte:
   journal.close();
 });
 
-test("a disk that is full fails the journal, and what was not stored is not acknowledged", async () => {
+test("a write to a full disk fails the journal, and unstored rows are not acknowledged", async () => {
   let full = false;
   const files: JournalFiles = {
     ...journalFiles,
@@ -220,29 +220,29 @@ test("a disk that is full fails the journal, and what was not stored is not ackn
   journal.close();
 });
 
-test("a lone call's row is on stable storage when waiting on the spot ends, and a disk that fails it fails the journal", async () => {
-  let spots = 0;
+test("a lone call's row is on stable storage after an immediate sync, and a failed sync fails the journal", async () => {
+  let immediateSyncs = 0;
   let broken = false;
   const files: JournalFiles = {
     ...journalFiles,
     sync: (_, done) => done(broken ? new Error("I/O error") : null),
     syncNow(fd) {
       if (broken) throw new Error("I/O error");
-      spots++;
+      immediateSyncs++;
       journalFiles.syncNow(fd);
     },
   };
   const { journal, directory } = open({ files });
-  // The first sync also makes the new file durable, so it cannot be done on the spot.
+  // The first sync also makes the new file durable, so it cannot be an immediate one.
   journal.seal("a", line("a"));
   await journal.synced(true);
-  expect(spots).toBe(0);
+  expect(immediateSyncs).toBe(0);
   // A busy machine may seem to have a slow disk for a while.
-  for (let more = 0; spots === 0 && more < 1_000; more++) {
+  for (let more = 0; immediateSyncs === 0 && more < 1_000; more++) {
     journal.seal("b", line("b"));
     await journal.synced(true);
   }
-  expect(spots).toBe(1);
+  expect(immediateSyncs).toBe(1);
   expect(journal.stable).toEqual(journal.written);
   expect(recordsOf(directory, 1).at(-1)).toBe("R:b");
   broken = true;
@@ -253,7 +253,7 @@ test("a lone call's row is on stable storage when waiting on the spot ends, and 
   journal.close();
 });
 
-test("a sync that failed is not tried again", async () => {
+test("a failed sync is not tried again", async () => {
   let syncs = 0;
   const files: JournalFiles = { ...journalFiles, sync: (_, done) => done(++syncs === 1 ? new Error("I/O error") : null) };
   const { journal } = open({ files });
@@ -265,7 +265,7 @@ test("a sync that failed is not tried again", async () => {
   journal.close();
 });
 
-test("a segment whose file cannot be removed leaves no gap behind it, is told of once, and goes when it can", async () => {
+test("a segment that cannot be removed keeps its successors, is logged once, and is removed later", async () => {
   let stuck = true;
   const remove: JournalFiles["remove"] = (path) => {
     if (stuck && path.endsWith("2.log")) throw Object.assign(new Error("input/output error"), { code: "EIO" });
@@ -287,7 +287,7 @@ test("a segment whose file cannot be removed leaves no gap behind it, is told of
   journal.close();
 });
 
-test("a segment that was removed by somebody else keeps none after it", async () => {
+test("a segment already removed by someone else does not prevent removing later ones", async () => {
   const { journal, directory } = open({ segmentBytes: 300 });
   for (const id of ["a", "b"]) journal.seal(id, line(id, 300));
   await journal.synced();
@@ -297,7 +297,7 @@ test("a segment that was removed by somebody else keeps none after it", async ()
   journal.close();
 });
 
-test("a journal that could not begin a segment is closed like any other", () => {
+test("a journal that could not create a segment can be closed", () => {
   let full = false;
   const closed: number[] = [];
   const files: JournalFiles = {
@@ -320,7 +320,7 @@ test("a journal that could not begin a segment is closed like any other", () => 
   expect(closed).toHaveLength(2);
 });
 
-test("a process that may open no more files goes on in the segment there is, and begins the next once it may", async () => {
+test("a process without free file descriptors continues in the current segment, and starts the next one later", async () => {
   let none = false;
   const log = recordedLog();
   const files: JournalFiles = {
@@ -350,7 +350,7 @@ test("a process that may open no more files goes on in the segment there is, and
   journal.close();
 });
 
-test("a process that may open one file more goes on in a segment of its own, with a call under way", async () => {
+test("a process with one free file descriptor starts a new segment, with a call in progress", async () => {
   const script = `
     import { closeSync, openSync } from "node:fs";
     import { openJournal } from ${JSON.stringify(new URL("./open-journal.ts", import.meta.url).pathname)};

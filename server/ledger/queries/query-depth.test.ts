@@ -5,7 +5,7 @@ import { queryRows } from "./query.ts";
 
 const ROWS = 25_000;
 
-test("a page far back is read without holding what comes before it", async () => {
+test("a page far back is read without loading the rows before it", async () => {
   const database = await testDatabase();
   await sql`INSERT INTO audit_rows (id, tenant_id, timestamp, http_status_code) SELECT '01' || lpad(i::text, 24, '0'), 't', now(), 200 + i % 2 FROM generate_series(1, ${ROWS}::int) AS i`.execute(
     database.db,

@@ -58,7 +58,7 @@ async function refusedFields(query: RowQuery): Promise<string[]> {
   return (error.refusal.fields ?? []).map((problem: FieldError) => problem.field).sort();
 }
 
-test("every field is there, absence as null, times with six decimals", async () => {
+test("rows have every field, with null for absent ones and times with six decimals", async () => {
   const { rows, total, page, page_size } = await queryRows(database.db, { tenant_id: A, order: "asc" }, { bodies: true });
   expect({ total, page, page_size }).toEqual({ total: 2, page: 1, page_size: 50 });
   const [row] = rows;
@@ -75,7 +75,7 @@ test("every field is there, absence as null, times with six decimals", async () 
   expect(row?.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 });
 
-test("bodies are withheld from those who may not read them", async () => {
+test("bodies are withheld from readers without permission", async () => {
   const { rows } = await queryRows(database.db, {}, { bodies: false });
   expect(rows).toHaveLength(4);
   for (const row of rows) expect(row).toMatchObject({ request_body_preview: null, response_body_preview: null, bodies_withheld: true });
@@ -85,36 +85,36 @@ test("bodies are withheld from those who may not read them", async () => {
 describe("a query finds", () => {
   const queries: readonly (readonly [what: string, query: RowQuery, rows: readonly number[]])[] = [
     ["the rows of one tenant", { tenant_id: B }, [2]],
-    ["a time span, its start included and its end not", { from: "2026-11-21T10:00:00Z", to: "2026-11-21T12:00:00Z" }, [1, 2]],
+    ["a time range, including its start and excluding its end", { from: "2026-11-21T10:00:00Z", to: "2026-11-21T12:00:00Z" }, [1, 2]],
     ["a value", { filters: { http_status_code: 429 } }, [1]],
     ["any of several values", { filters: { http_status_code: [200, 500] } }, [0, 2]],
-    ["absence", { filters: { api_key_id: null } }, [3]],
-    ["absence or a value", { filters: { tenant_id: [null, B] } }, [2, 3]],
-    ["a label", { filters: { tags: "late" } }, [0, 2]],
+    ["null", { filters: { api_key_id: null } }, [3]],
+    ["null or a value", { filters: { tenant_id: [null, B] } }, [2, 3]],
+    ["a tag", { filters: { tags: "late" } }, [0, 2]],
     [
-      "a number, a truth value, a time",
+      "a number, a boolean and a time",
       { filters: { llm_temperature: 0.5, success: false, timestamp: "2026-11-21T10:00:00.000000Z" } },
       [1],
     ],
-    ["nothing in no values", { filters: { http_status_code: [] } }, []],
-    ["text, its wildcards taken literally", { q: "100% of the limit_" }, [1]],
+    ["nothing with an empty list of values", { filters: { http_status_code: [] } }, []],
+    ["text with wildcard characters taken literally", { q: "100% of the limit_" }, [1]],
     ["text in any case", { q: "V1/ELSE" }, [3]],
     ...["delete_index", "tool_not_allowed", "4bf92f3577b34da6a3ce929d0e0e4736", "REQ_UP"].map(
-      (q) => [`what a row names: ${q}`, { q }, [2]] as const,
+      (q) => [`a name or ID in a row: ${q}`, { q }, [2]] as const,
     ),
-    ["no row by a wildcard alone", { q: "li%ed" }, []],
-    ["pages", { page: 2, page_size: 3 }, [3]],
-    ["newest first", { order: "desc" }, [3, 2, 1, 0]],
+    ["no row by a wildcard", { q: "li%ed" }, []],
+    ["a page of rows", { page: 2, page_size: 3 }, [3]],
+    ["the newest rows first", { order: "desc" }, [3, 2, 1, 0]],
   ];
   for (const [what, query, rows] of queries) test(what, async () => expect(await found(query)).toEqual([...rows]));
 });
 
-test("a query up to an id finds that row and those before it, so that later pages stay as they are", async () => {
+test("a query up to an ID finds that row and older ones, so that later pages stay stable", async () => {
   expect(await found({ until_id: ids[2], order: "desc" })).toEqual([2, 1, 0]);
   expect(await found({ until_id: ids[2], order: "desc", page: 2, page_size: 2 })).toEqual([0]);
 });
 
-test("a query that is not valid is refused with every field that is wrong", async () => {
+test("an invalid query is refused with every invalid field", async () => {
   expect(queryRows(database.db, { page: 0, order: "up" as "asc" }, { bodies: false })).rejects.toThrow(
     "page: must be an integer from 1; order: must be asc or desc",
   );
@@ -133,7 +133,7 @@ test("a query that is not valid is refused with every field that is wrong", asyn
   ]);
 });
 
-describe("a time the database would not take is refused as a field", () => {
+describe("a time that the database would not accept is refused with its field:", () => {
   test.each([
     "2026-02-30",
     "2026-02-30T00:00:00Z",
@@ -148,7 +148,7 @@ describe("a time the database would not take is refused as a field", () => {
   });
 });
 
-test("a time without an offset is UTC, whatever the time zone of the database", async () => {
+test("a time without an offset is UTC, whatever the database's time zone", async () => {
   const { db } = database;
   await sql`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone TO %L', current_database(), 'Asia/Tokyo'); END $$`.execute(db);
   const connection = openDatabase(database.url, { log: recordedLog(), max: 1 });
@@ -161,14 +161,14 @@ test("a time without an offset is UTC, whatever the time zone of the database", 
   await connection.close();
 });
 
-describe("exports", () => {
+describe("an export", () => {
   const lines = async (query: RowExport, format: "jsonl" | "csv", bodies = false) => {
     let text = "";
     for await (const piece of exportRows(database.db, query, { bodies }, format)) text += piece;
     return text;
   };
 
-  test("give what a query finds, bodies only to those who may read them", async () => {
+  test("has the rows that a query finds, with bodies only for permitted readers", async () => {
     const rows = (await lines({ tenant_id: A, order: "asc" }, "jsonl"))
       .trimEnd()
       .split("\n")
@@ -186,7 +186,7 @@ describe("exports", () => {
     ).toEqual([3, 2]);
   });
 
-  test("as CSV quote what needs it, leave absence empty, and make no formula of a caller's text", async () => {
+  test("as CSV quotes where needed, leaves absent values empty, and turns no caller's text into a formula", async () => {
     const ledger = await testLedger(database.db, temporaryDirectory());
     await ledger.seal(
       callRow({
@@ -218,7 +218,7 @@ describe("exports", () => {
     ).toEqual([`"'=cmd|""x"""`, '"two\nlines, one comma"', '""', `"' =1+1"`, `"'-1"`, "-1", "", "true"]);
   });
 
-  test("name what is wrong with a query before anything is sent", () => {
+  test("of an invalid query is refused before anything is sent", () => {
     expect(exportRows(database.db, { filters: { nonsense: 1 } }, { bodies: false }, "csv").next()).rejects.toThrow();
   });
 });

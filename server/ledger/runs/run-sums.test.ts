@@ -89,7 +89,7 @@ const kindOf = (what: string) =>
     ? { proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", mcp_method: what }
     : { proxy_type: "llm", proxy_subtype: what, mcp_method: null };
 
-test("runs are what their rows say, however the rows are shipped together", async () => {
+test("sums of runs match their rows, in whatever batches the rows are shipped", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(call, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }), async (batches) => {
       const tenant = ulid().toLowerCase();
@@ -124,11 +124,11 @@ test("runs are what their rows say, however the rows are shipped together", asyn
       const runs = await sql<{ root: string } & Record<string, unknown>>`
         SELECT root_task_id AS root, state, ARRAY(SELECT unnest(participants) ORDER BY 1) AS participants, started_at::text AS started, last_id, last_result, calls, llm_calls, tool_calls, tool_errors, errors, late_calls, prompt_tokens, cost_micro_usd, unpriced_calls
         FROM runs WHERE tenant_id = ${tenant}`.execute(database.db);
-      const told = Object.fromEntries(runs.rows.map(({ root, ...run }) => [root, run]));
-      const meant = Object.fromEntries(
+      const stored = Object.fromEntries(runs.rows.map(({ root, ...run }) => [root, run]));
+      const expected = Object.fromEntries(
         [...new Set(rows.map((row) => row.root))].map((root) => [root, modelled(rows.filter((row) => row.root === root))]),
       );
-      expect(told).toEqual(meant as typeof told);
+      expect(stored).toEqual(expected as typeof stored);
       const hours =
         await sql`SELECT sum(runs) AS runs, sum(calls) AS calls, sum(late_calls) AS late_calls, sum(cost_micro_usd) AS cost FROM run_hourly WHERE tenant_id = ${tenant}`.execute(
           database.db,

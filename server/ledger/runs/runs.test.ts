@@ -50,7 +50,7 @@ async function sealed(ledger: Ledger, ...rows: object[]): Promise<void> {
   await ledger.shipped();
 }
 
-test("calls of several writers add up to one run, and a later call that came in first is found late", async () => {
+test("calls of several writers are summed in one run, and a call after the run's end is late even if shipped before it", async () => {
   await sealed(first, { timestamp: at(-10) });
   await sealed(second, { timestamp: at(600), llm_prompt_tokens: 1_000 });
   // Its end is when its row was written, which is now; the call above claims to be ten minutes later.
@@ -75,7 +75,7 @@ const ENDS: [what: string, rows: object[], state: string][] = [
     "blocked_policy",
   ]),
   [
-    "governance refused what its last call sent as too large",
+    "governance refused its last call's arguments as too large",
     [{}, { success: false, error_type: "tool_payload_too_large", http_status_code: 413 }],
     "blocked_policy",
   ],
@@ -84,8 +84,8 @@ const ENDS: [what: string, rows: object[], state: string][] = [
     [{}, { success: false, error_type: "semantic_policy_block", http_status_code: 200 }],
     "blocked_policy",
   ],
-  ["its last call was not well-formed", [{}, { success: false, error_type: "invalid_body", http_status_code: 400 }], "errored"],
-  ["its last call was too large for anybody", [{}, { success: false, error_type: "body_too_large", http_status_code: 413 }], "errored"],
+  ["its last call was malformed", [{}, { success: false, error_type: "invalid_body", http_status_code: 400 }], "errored"],
+  ["its last call's body was too large", [{}, { success: false, error_type: "body_too_large", http_status_code: 413 }], "errored"],
   [
     "a ceiling of the run refused its last call",
     [{}, { success: false, error_type: "run_ceiling_reached", http_status_code: 429 }],
@@ -94,7 +94,7 @@ const ENDS: [what: string, rows: object[], state: string][] = [
 ];
 
 for (const [what, rows, state] of ENDS) {
-  test(`the sweep ends a silent run as ${state} when ${what}`, async () => {
+  test(`the sweep ends an idle run as ${state} when ${what}`, async () => {
     await sealed(first, ...rows.map((fields, index) => ({ timestamp: at(index), ...fields })));
     await endIdleRuns(database.db, new Date(Date.now() + 29 * 60_000));
     expect((await view())?.state).toBe("open");
@@ -106,7 +106,7 @@ for (const [what, rows, state] of ENDS) {
   });
 }
 
-test("the runs of a tenant that is gone end as well", async () => {
+test("the runs of a deleted tenant are ended too", async () => {
   const { db } = database;
   await sql`INSERT INTO gone_tenants (id, data_retention, gone_at) VALUES ('gone', '{}', now())`.execute(db);
   await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('gone', 'r', 'open', now(), now())`.execute(
@@ -119,19 +119,19 @@ test("the runs of a tenant that is gone end as well", async () => {
   expect(await state()).not.toBe("open");
 });
 
-test("the tenant says how long a silence ends a run", async () => {
+test("the tenant's setting decides after how much idle time a run ends", async () => {
   await database.db.updateTable("tenants").set({ run_idle_minutes: 2 }).where("id", "=", tenant).execute();
   await sealed(first, { timestamp: at(0) });
   await endIdleRuns(database.db, new Date(Date.now() + 3 * 60_000));
   expect((await view())?.state).toBe("completed");
 });
 
-test("a run whose span says it begins years from now began when it arrived, and ends when it is idle", async () => {
-  const told = { source: "otel", trace_continuity: "external", timestamp: "2062-04-11T23:47:16.000000Z" };
-  await sealed(first, told);
+test("a run whose span claims a start years ahead starts when it arrives, and ends when idle", async () => {
+  const span = { source: "otel", trace_continuity: "external", timestamp: "2062-04-11T23:47:16.000000Z" };
+  await sealed(first, span);
   expect(Date.parse((await view())?.started_at ?? "")).toBeLessThanOrEqual(Date.now());
   await endIdleRuns(database.db, new Date(Date.now() + 31 * 60_000));
   expect(await view()).toMatchObject({ state: "completed", calls: 1, late_calls: 0 });
-  await sealed(first, { ...told, timestamp: at(-1), source: "gateway" });
+  await sealed(first, { ...span, timestamp: at(-1), source: "gateway" });
   expect(await view()).toMatchObject({ state: "completed", calls: 2, late_calls: 0 });
 });

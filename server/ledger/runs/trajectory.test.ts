@@ -4,7 +4,7 @@ import { trajectoryOf } from "./trajectory.ts";
 const llm = (fields = {}) => ({ proxy_type: "llm", ...fields });
 const tool = (fields = {}) => ({ proxy_type: "mcp", ...fields });
 
-test("a turn begins with each model call and holds the tool calls it led to", () => {
+test("a turn starts with each model call and contains the tool calls that follow", () => {
   const { turns, actions } = trajectoryOf([tool(), llm(), tool(), tool(), llm(), tool()]);
   expect(turns.map((turn) => [turn.turn_seq, turn.inferred, turn.calls])).toEqual([
     [1, true, 4],
@@ -13,7 +13,7 @@ test("a turn begins with each model call and holds the tool calls it led to", ()
   expect(actions.map((action) => action.turn_seq)).toEqual([1, 1, 1, 1, 2, 2]);
 });
 
-test("judges, embeddings and lists of models begin no turn", () => {
+test("calls to judges and embeddings and lists of models start no turn", () => {
   const { turns } = trajectoryOf([
     llm(),
     ...["semantic_policy_judge", "semantic_cache_embedding", "guardrail_model", "models_list"].map((proxy_subtype) =>
@@ -28,7 +28,7 @@ test("judges, embeddings and lists of models begin no turn", () => {
   ]);
 });
 
-test("turns and steps the caller named are taken as named, and late calls are in none", () => {
+test("turns and steps named by the caller are used, and late calls belong to none", () => {
   const { turns, steps, actions } = trajectoryOf([
     llm({ turn_id: "a", step_id: "s" }),
     tool({ turn_id: "a" }),
@@ -44,7 +44,7 @@ test("turns and steps the caller named are taken as named, and late calls are in
   expect(actions.at(-1)).toMatchObject({ late: true, turn_id: null });
 });
 
-test("an id is never taken for the number or name of another turn or step", () => {
+test("an ID is never confused with the number or name of another turn or step", () => {
   const { turns, steps } = trajectoryOf([llm({ turn_id: "#2", step_id: "#plan" }), llm({ turn_seq: 2, step_name: "plan" })]);
   expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.calls])).toEqual([
     ["#2", null, 1],
@@ -56,7 +56,7 @@ test("an id is never taken for the number or name of another turn or step", () =
   ]);
 });
 
-test("an action is aimed at what was called, whoever acted", () => {
+test("an action's target is what was called, whoever the actor was", () => {
   const { actions } = trajectoryOf([
     llm({ llm_model_used: "m", actor_agent_id: "system" }),
     tool({ mcp_method: "tools/list", server_id: "server", actor_agent_id: "system" }),
@@ -67,7 +67,7 @@ test("an action is aimed at what was called, whoever acted", () => {
   expect(actions.map(({ target }) => target)).toEqual(["m", "server", "agent", null, "asked"]);
 });
 
-test("a span that tells of a call once more, or of what is around one, begins no turn", () => {
+test("a span that repeats a call, or wraps one, starts no turn", () => {
   const span = (proxy_subtype: string, fields = {}) => llm({ source: "otel", proxy_subtype, ...fields });
   const { turns, actions } = trajectoryOf([
     span("agent_step"),

@@ -8,8 +8,8 @@ import { openEnvelope, type Purpose, sealEnvelope } from "./envelope.ts";
 const secrets = secretBox(new Uint8Array(32).fill(7));
 const purposes: Purpose[] = ["client", "connect", "consent", "state", "code", "access", "refresh", "input"];
 
-describe("a sealed text", () => {
-  test("is read back for its own purpose and owner until it ends, and fits into an address", () => {
+describe("a sealed envelope", () => {
+  test("opens for its purpose and owner until it expires, and can be used in a URL", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...purposes),
@@ -29,7 +29,7 @@ describe("a sealed text", () => {
     );
   });
 
-  test("that was changed anywhere is none", () => {
+  test("does not open after any change", () => {
     const sealed = sealEnvelope(secrets, "state", "o", { a: 1 }, null);
     fc.assert(
       fc.property(fc.nat(sealed.length), fc.constantFrom("", "x", "_", ".", "=", "A"), (at, letter) => {
@@ -42,8 +42,8 @@ describe("a sealed text", () => {
   });
 });
 
-describe("redirect addresses", () => {
-  test("only what was registered is redirected to, apart from the port of a listener on this machine", () => {
+describe("redirect URIs", () => {
+  test("match only what was registered, apart from the port of a local listener", () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.string(), (registered, more) => {
         expect(mayRedirect({ redirectUris: [registered] }, registered)).toBe(true);
@@ -73,7 +73,7 @@ describe("redirect addresses", () => {
     [["file:///etc/passwd"]],
     [["https://a.example/\u0000"]],
     [[7]],
-  ])("%p cannot", (value) => {
+  ])("%p cannot be registered", (value) => {
     expect(usableRedirects(value)).toBeNull();
   });
 });

@@ -14,7 +14,7 @@ const conversation = (format: Format) => ({ caller: CODECS[format], writer: null
 const bytes = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 const event = (body: object) => new TextEncoder().encode(`data: ${JSON.stringify(body)}\n\n`);
 
-describe("what a policy in words is asked about holds", () => {
+describe("the text of an answer given to a semantic policy contains", () => {
   test.each([
     [
       "chat",
@@ -67,18 +67,18 @@ describe("what a policy in words is asked about holds", () => {
       },
       "ls()\n\nprinted words",
     ],
-  ] as const)("what %s tells beside its texts", (format, body, words) => {
+  ] as const)("transcripts, tool calls and their output (%s)", (format, body, words) => {
     expect(textOfWholeAnswer(conversation(format), bytes(body))).toBe(words);
   });
 
-  test("a transcript that comes in pieces", () => {
+  test("a transcript streamed in pieces", () => {
     const delta = (transcript: string) =>
       event({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { audio: { transcript } }, finish_reason: null }] });
     expect(textOfStreamedAnswer(conversation("chat"), [delta("spo"), delta("ken words")])).toBe("spoken words");
   });
 
   test.each(ANSWER_SURFACES.filter(({ name }) => name in CODECS).map((surface) => [surface.name, surface] as const))(
-    "everything once: %s",
+    "each text and tool call once: %s",
     (name, surface) => {
       const call = { name: "run_sql", pieces: ['{"query":', '"SELECT 1"}'] };
       const words = 'Look: here.\n\nrun_sql {"query":"SELECT 1"}';
@@ -87,14 +87,14 @@ describe("what a policy in words is asked about holds", () => {
     },
   );
 
-  test("everything once where a text comes in parts around a tool call", () => {
+  test("each text once when a tool call is between its parts", () => {
     const parts = [{ text: "Look " }, { functionCall: { name: "find", args: { q: 1 } } }, { text: "here." }];
     const answer = { candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }] };
     expect(textOfWholeAnswer(conversation("gemini"), bytes(answer))).toBe('Look \n\nfind {"q":1}\n\nhere.');
     expect(textOfStreamedAnswer(conversation("gemini"), [event(answer)])).toBe('Look \n\nfind {"q":1}\n\nhere.');
   });
 
-  test("tens of thousands of tool calls, without keeping other calls waiting", () => {
+  test("tens of thousands of tool calls, collected in linear time", () => {
     const calls = Array.from({ length: 30_000 }, (_, at) => ({
       id: `c${at}`,
       type: "function",
@@ -107,7 +107,7 @@ describe("what a policy in words is asked about holds", () => {
     expect(cpuMs(started)).toBeLessThan(8 * fixedWorkMs());
   });
 
-  test("nothing where the answer cannot be read", () => {
+  test("nothing if the answer cannot be parsed", () => {
     expect(textOfWholeAnswer(conversation("chat"), new TextEncoder().encode("<html>"))).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWri
 const usd = (dollars: number) => dollars * 1_000_000;
 const always = (prices: Prices): DatedPrices[] => [{ from: Number.NEGATIVE_INFINITY, prices, tiers: [] }];
 
-describe("what a call costs, worked by hand", () => {
+describe("the cost of a call, calculated by hand", () => {
   test("OpenAI, with cache reads and writes", () => {
     // gpt-6-sol: $2 in, $10 out, $0.20 read, $2.50 written
     const prices = { ...UNPRICED, input: usd(2), output: usd(10), cacheRead: usd(0.2), cacheWrite: usd(2.5) };
@@ -19,7 +19,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage(prices, usage)).toEqual({ micros: 19_350, cacheSavings: 13_650 });
   });
 
-  test("Anthropic, with writes for five minutes and for an hour", () => {
+  test("Anthropic, with cache writes for five minutes and for an hour", () => {
     // claude-sonnet-5: $2 in, $10 out, $0.20 read, $2.50 written for 5 minutes, $4 for an hour
     const prices: Prices = { input: usd(2), output: usd(10), cacheRead: usd(0.2), cacheWrite: usd(2.5), cacheWriteHour: usd(4) };
     const usage = { ...NOTHING, inputUncached: 120, cacheRead: 40_000, cacheWrite: 2_000, cacheWriteHour: 10_000, output: 700 };
@@ -32,7 +32,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage(prices, { ...NOTHING, cacheWriteHour: 10_000 })).toEqual({ micros: 40_000, cacheSavings: -20_000 });
   });
 
-  test("Gemini, dearer above 200,000 tokens of input, thoughts billed as output", () => {
+  test("Gemini, with higher prices above 200,000 input tokens and thinking billed as output", () => {
     // gemini-3.1-pro: $2 in, $12 out, $0.20 read; above 200,000: $4, $18, $0.40
     const schedule: DatedPrices[] = [
       {
@@ -48,7 +48,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costAt(schedule, { ...atEdge, inputUncached: 100_001 }, 0)).toEqual({ micros: 476_004, cacheSavings: 360_000 });
   });
 
-  test("Bedrock, Claude with its cache", () => {
+  test("Bedrock, Claude with cache reads and writes", () => {
     // claude-haiku-4-5 in a region: $1.10 in, $5.50 out, $0.11 read, $1.375 written
     const prices = { ...UNPRICED, input: usd(1.1), output: usd(5.5), cacheRead: usd(0.11), cacheWrite: usd(1.375) };
     // inputTokens 300, cacheReadInputTokens 20,000, cacheWriteInputTokens 4,000, outputTokens 250
@@ -59,7 +59,7 @@ describe("what a call costs, worked by hand", () => {
     });
   });
 
-  test("audio, by prices of its own", () => {
+  test("audio tokens, at their own prices", () => {
     // gpt-audio: $2.50 in, $10 out, $32 an input and $64 an output token of audio
     const prices: Prices = { ...UNPRICED, input: usd(2.5), output: usd(10), audioInput: usd(32), audioOutput: usd(64) };
     // 1,000 in, 400 of them audio; 500 out, 300 of them audio: 600 x 2.5 + 400 x 32 + 200 x 10 + 300 x 64
@@ -69,7 +69,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage({ ...UNPRICED, input: usd(2.5), output: usd(10) }, usage)?.micros).toBe(7_500);
   });
 
-  test("kinds that come to more than the whole make nothing cheaper", () => {
+  test("token kinds that sum to more than the total make nothing cheaper", () => {
     const prices: Prices = {
       ...UNPRICED,
       input: usd(2),
@@ -83,7 +83,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage(prices, usage)?.micros).toBe(100);
   });
 
-  test("searches, by a fee beside the tokens", () => {
+  test("web searches, at a fee in addition to the tokens", () => {
     // $10 for a thousand: 10,000 micro-dollars each; 100 x 2 + 3 x 10,000
     const prices: Prices = { ...UNPRICED, input: usd(2), output: usd(10), webSearch: usd(10_000) };
     const usage: Usage = { ...NOTHING, inputUncached: 100, webSearches: 3 };
@@ -93,7 +93,7 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage({ ...prices, webSearch: null }, { ...usage, webSearches: 0 })?.micros).toBe(200);
   });
 
-  test("rounds once, half up, over the sum", () => {
+  test("is rounded once, half up, after summing", () => {
     // 1 x 0.15 + 1 x 0.60 = 0.75 micro-dollars
     const prices = { ...UNPRICED, input: 150_000, output: 600_000 };
     expect(costOfUsage(prices, { ...NOTHING, inputUncached: 1, output: 1 })?.micros).toBe(1);
@@ -101,8 +101,8 @@ describe("what a call costs, worked by hand", () => {
   });
 });
 
-describe("prices that are not set", () => {
-  test("an unpriced call is not a free one", () => {
+describe("unset prices", () => {
+  test("make a call unpriced, not free", () => {
     const usage = { ...NOTHING, inputUncached: 10, output: 10 };
     expect(costOfUsage(UNPRICED, usage)).toBeNull();
     expect(costOfUsage({ ...UNPRICED, input: 5 }, usage)).toBeNull();
@@ -110,13 +110,13 @@ describe("prices that are not set", () => {
     expect(costOfUsage({ ...UNPRICED, input: 0, output: 0 }, usage)?.micros).toBe(0);
   });
 
-  test("a cache price that is not set is the plain input price", () => {
+  test("of the cache default to the input price", () => {
     const prices = { ...UNPRICED, input: usd(1.25), output: usd(10) };
     expect(costOfUsage(prices, { ...NOTHING, cacheRead: 800, cacheWrite: 200 })).toEqual({ micros: 1_250, cacheSavings: 0 });
   });
 });
 
-describe("prices with a date", () => {
+describe("dated prices", () => {
   const january = Date.parse("2027-01-01T00:00:00Z");
   const schedule: DatedPrices[] = [
     ...always({ ...UNPRICED, input: usd(1), output: usd(5) }),
@@ -124,7 +124,7 @@ describe("prices with a date", () => {
   ];
   const usage = { ...NOTHING, inputUncached: 1_000, output: 100 };
 
-  test("hold from their moment on, without anything being compiled again", () => {
+  test("apply from their date on, without recompilation", () => {
     expect(costAt(schedule, usage, january - 1)?.micros).toBe(1_500);
     expect(costAt(schedule, usage, january)?.micros).toBe(2_250);
   });

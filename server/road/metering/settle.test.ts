@@ -35,8 +35,8 @@ const priced = {
   ],
 };
 
-describe("what a call's row says of its usage", () => {
-  test("has the cache's tokens and what it saved, to the micro-dollar", () => {
+describe("the usage in a call's row", () => {
+  test("has the cache tokens and the savings, to the micro-dollar", () => {
     // 1,000 x 2 + 500,000 x 0.2 + 20,000 x 2.5 + 30,000 x 4 + 2,000 x 10 = 2,000 + 100,000 + 50,000 + 120,000 + 20,000
     // 550,000 plain would have been 1,100,000; they were 270,000
     expect(settled(priced, USAGE)).toMatchObject({
@@ -50,12 +50,12 @@ describe("what a call's row says of its usage", () => {
     });
   });
 
-  test("takes the prices in force when the call arrived", () => {
+  test("is priced at the prices in force when the call arrived", () => {
     expect(settled(priced, USAGE, "2026-11-30T23:59:59.999999Z").llm_estimated_cost_usd).toBe(0.292);
     expect(settled(priced, USAGE, "2026-12-01T00:00:00.000000Z").llm_estimated_cost_usd).toBe(0.312);
   });
 
-  test("leaves absent what did not happen or has no price", () => {
+  test("omits fields for what did not happen or has no price", () => {
     const plain = { ...USAGE, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 };
     const row = settled(priced, plain);
     expect([row.prompt_cache_read_tokens, row.prompt_cache_write_tokens, row.prompt_cache_savings_usd]).toEqual([
@@ -71,7 +71,7 @@ describe("what a call's row says of its usage", () => {
     ]);
   });
 
-  test("adds what failed attempts had used, and is unpriced when one of them is", () => {
+  test("includes failed attempts, and is unpriced if one of them is", () => {
     const failed = { usage: { ...USAGE, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }, costMicros: 8_000 };
     expect(settled(priced, USAGE, undefined, [failed])).toMatchObject({
       llm_prompt_tokens: 552_000,
@@ -81,7 +81,7 @@ describe("what a call's row says of its usage", () => {
     expect(settled(priced, USAGE, undefined, [{ ...failed, costMicros: null }]).llm_estimated_cost_usd).toBeUndefined();
   });
 
-  test("tells an estimate from what the provider said", () => {
+  test("is tagged if it is an estimate", () => {
     expect(settled(priced, { ...USAGE, estimated: true }).tags).toEqual(["usage_estimated"]);
     expect(settled(priced, USAGE).tags).toBeUndefined();
   });

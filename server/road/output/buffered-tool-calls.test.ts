@@ -16,7 +16,7 @@ function held(events: readonly string[]): CallGroup {
 }
 
 /** What a client assembles from the frames sent on. */
-function told(group: CallGroup): string {
+function assembled(group: CallGroup): string {
   const framing = framingOf("events");
   const decoder = new TextDecoder();
   const frames = group.frames.flatMap((frame) => framingOf("events").push(framing.write(frame)));
@@ -26,26 +26,26 @@ function told(group: CallGroup): string {
     .join("");
 }
 
-test("frames of a long call that differ only in their piece of the arguments are held as few", () => {
+test("frames of a long call that differ only in their piece of the arguments are merged", () => {
   const pieces = ['{"text":"', ...Array.from({ length: PIECES }, (_, n) => `${n} `), '"}'];
   const group = held(pieces.map((piece, n) => event(n, piece)));
   expect(group.frames.length).toBeLessThan(PIECES / 4);
   expect(group.tooLarge).toBe(false);
   expect(group.calls.map((call) => call.arguments)).toEqual([pieces.join("")]);
-  expect(told(group)).toBe(pieces.join(""));
+  expect(assembled(group)).toBe(pieces.join(""));
   (group.calls[0] as { rewrite(text: string): void }).rewrite('{"text":"[REDACTED]"}');
   for (const frame of group.frames) frame.changed = true;
-  expect(told(group)).toBe('{"text":"[REDACTED]"}');
+  expect(assembled(group)).toBe('{"text":"[REDACTED]"}');
 });
 
-test("frames that say anything else keep to themselves, and are refused when they are too many", () => {
+test("frames with other differences are not merged, and are refused when there are too many", () => {
   const few = held(Array.from({ length: PIECES }, (_, n) => event(n, "a", { usage: { total_tokens: n } })));
   expect(few.frames.length).toBe(PIECES);
   expect(few.tooLarge).toBe(false);
   expect(held(Array.from({ length: 20_000 }, (_, n) => event(n, "a", { created: n }))).tooLarge).toBe(true);
 });
 
-test("a call that begins behind whole arguments of the same place is another one", () => {
+test("a call that starts after complete arguments at the same index is a separate call", () => {
   const long = ['{"a":"', ...Array.from({ length: 600 }, () => "b"), '"}'];
   const group = held([...long.map((piece, n) => event(n, piece)), event(0, '{"c":1}')]);
   expect(group.calls.map((call) => call.arguments)).toEqual([long.join(""), '{"c":1}']);

@@ -4,7 +4,7 @@ import { CallCount } from "./call-count.ts";
 
 const REQUESTED = { type: "mcp_approval_request", id: "a", server_label: "s", name: "run_sql", arguments: '{"query":"delete from t"}' };
 
-test("a call of the vendor's that waits for the caller's approval is looked at as a call, and counted when it is made", () => {
+test("a provider-side call awaiting the caller's approval is inspected as a call, and counted when it is made", () => {
   const asking = responsesAnswerTexts.contents({ output: [REQUESTED] }, true);
   expect(asking.calls).toMatchObject([{ name: "run_sql", place: { key: "arguments" }, form: "whole" }]);
   const streamed = responsesAnswerTexts.contents({ type: "response.output_item.done", output_index: 0, item: REQUESTED }, false);

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 
 type Parts = ConstructorParameters<typeof BackgroundCalls>[0];
 
-test("an answer that came back while nobody could say whom it is for is given later", async () => {
+test("an answer that arrives while its credential cannot be looked up is delivered later", async () => {
   const open = new Set<Call>();
   const calls = {
     accepting: true,

@@ -6,7 +6,7 @@ import { previewOf, SentContent, type StoreBodies } from "./content.ts";
 
 const CAP = 64 * 1024;
 
-describe("a stored preview is at most 64 KiB of whole characters", () => {
+describe("a stored preview is at most 64 KiB of whole characters:", () => {
   test.each([
     ["ASCII", "a", "a".repeat(CAP)],
     ["two bytes a character", "é", "é".repeat(CAP / 2)],
@@ -18,12 +18,12 @@ describe("a stored preview is at most 64 KiB of whole characters", () => {
     expect(previewOf(new TextEncoder().encode(long), "full") === whole).toBe(true);
   });
 
-  test.each(["", "short", "a".repeat(CAP), "é".repeat(CAP / 2)])("what fits stays whole", (text) => {
+  test.each(["", "short", "a".repeat(CAP), "é".repeat(CAP / 2)])("a text that fits is kept whole (%#)", (text) => {
     expect(previewOf(text, "full") === text).toBe(true);
   });
 });
 
-describe("what redaction takes out is not kept in part where the preview ends", () => {
+describe("a secret at the end of a preview is not kept in part:", () => {
   const SECRETS = {
     address: "ada.lovelace@example.co.uk",
     key: `sk-proj-${"k".repeat(40)}`,
@@ -48,17 +48,17 @@ describe("what redaction takes out is not kept in part where the preview ends", 
     }
   });
 
-  test("a long text without any is kept up to the cap", () => {
+  test("a long text without secrets is kept up to the limit", () => {
     expect(previewOf("x ".repeat(CAP), "redacted")?.length).toBe(CAP);
     expect(previewOf(`${"x".repeat(CAP)} ${"y".repeat(100)}`, "redacted") === "x".repeat(CAP)).toBe(true);
   });
 });
 
-test("without bodies there is no preview", () => {
+test("without stored bodies there is no preview", () => {
   expect(previewOf("text", "none")).toBeNull();
 });
 
-describe("what a streamed answer tells in pieces is redacted as the text it is", () => {
+describe("a streamed answer's preview is redacted as the assembled text:", () => {
   const FRAMES: Record<string, { form: OutputForm; frame: (text: string) => string; others: readonly string[] }> = {
     chat: {
       form: { texts: ANSWER_FORMATS.chat, framing: "events" },
@@ -100,7 +100,7 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
     const wire = texts.map(frame).join("") + others.join("");
     return name === "gemini" ? `[${wire.slice(3)}]` : wire;
   };
-  const told = [
+  const secretPieces = [
     "Write to ada.",
     "lovelace",
     "@exam",
@@ -115,30 +115,30 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
 
   test.each(Object.keys(FRAMES))("%s", (name) => {
     const { form } = FRAMES[name] as (typeof FRAMES)[string];
-    const preview = stored(written(name, told), form);
+    const preview = stored(written(name, secretPieces), form);
     for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(preview).not.toContain(part);
     for (const word of ["[email]", "[number]", "[secret]", "Write to ", " or pay "]) expect(preview).toContain(word);
-    expect(stored(written(name, told), form, "full")).toBe(written(name, told));
-    const inLines = told.map((piece) => piece.replace(/ (?=4111|with|sk)/, "\n").replace("Write to ", "Write to:\n"));
+    expect(stored(written(name, secretPieces), form, "full")).toBe(written(name, secretPieces));
+    const inLines = secretPieces.map((piece) => piece.replace(/ (?=4111|with|sk)/, "\n").replace("Write to ", "Write to:\n"));
     const ofLines = stored(written(name, inLines), form);
     for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(ofLines).not.toContain(part);
     const plain = written(name, ["Nothing ", "of ", "interest: 12", "34."]);
     expect(stored(plain, form)).toBe(plain);
   });
 
-  test("also at the end of what is kept, and whatever stands behind the last whole frame", () => {
+  test("also at the end of the preview and after the last whole frame", () => {
     const { form, frame } = FRAMES.messages as (typeof FRAMES)[string];
     const before = Math.floor((CAP - 300) / frame("word ").length);
-    const wire = [...Array.from({ length: before }, () => "word "), ...told, ...Array.from({ length: 100 }, () => "word ")]
+    const wire = [...Array.from({ length: before }, () => "word "), ...secretPieces, ...Array.from({ length: 100 }, () => "word ")]
       .map(frame)
       .join("");
     const preview = stored(wire, form);
     for (const part of ["ada", "lovelace", "ple.co", "4111"]) expect(preview).not.toContain(part);
     expect(preview.length).toBeGreaterThan(CAP - 5_000);
-    expect(stored(`${written("messages", told)}event: content_block_delta\ndata: {"type":"torn`, form)).toEndWith('{"type":"torn');
+    expect(stored(`${written("messages", secretPieces)}event: content_block_delta\ndata: {"type":"torn`, form)).toEndWith('{"type":"torn');
   });
 
-  test("two choices side by side are two texts", () => {
+  test("with two choices as separate texts", () => {
     const { form } = FRAMES.chat as (typeof FRAMES)[string];
     const wire = [
       [0, "ada@exam"],
@@ -153,12 +153,12 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
   });
 });
 
-describe("an answer in pieces has the hash and the size of the whole", () => {
+describe("a streamed answer gets the hash and size of the whole:", () => {
   test.each([
-    ["nothing", 0, true],
-    ["less than is kept of it", 20, true],
-    ["more than is kept of it", 400, true],
-    ["nothing is kept of it", 400, false],
+    ["empty", 0, true],
+    ["shorter than its preview", 20, true],
+    ["longer than its preview", 400, true],
+    ["without a preview", 400, false],
   ])("%s", (_name, count, keepsHead) => {
     const pieces = Array.from({ length: count }, (_, at) => Buffer.from(`${at} `.repeat(100)));
     const sent = new SentContent(keepsHead);

@@ -34,7 +34,7 @@ function brought(headers: Record<string, string>, { tenant = tenantOf("acme"), g
   return broughtDelegation(new RequestHeaders(new Headers(headers)), { tenant, scope: scopeOf(group), secrets, now });
 }
 
-test("what was given is what is read, by whom it was given to, for a day", () => {
+test("a delegation chain is accepted unchanged from the agent it was given to, for a day", () => {
   for (const length of [1, 2, MOST_HOPS]) {
     const chain = chainOf(length);
     expect(brought(delegationHeaders(secrets, "acme", chain))).toEqual({ kind: "verified", chain });
@@ -49,14 +49,14 @@ test("what was given is what is read, by whom it was given to, for a day", () =>
   expect(brought({})).toEqual({ kind: "none" });
 });
 
-test("hops that are out of order are not read, whoever signed them", () => {
+test("hops out of order are rejected, whoever signed them", () => {
   const { hops, ...rest } = chainOf(3);
   const [one, two, three] = hops as [DelegationChain["hops"][number], DelegationChain["hops"][number], DelegationChain["hops"][number]];
   for (const wrong of [[], [two, one, three], [one, three], [one, { ...two, at: one.at - 5 }], [one, one]])
     expect(brought(delegationHeaders(secrets, "acme", { ...rest, hops: wrong }))).toMatchObject({ kind: "failed", reason: "not readable" });
 });
 
-test("nothing that was changed in any place verifies", () => {
+test("a chain with any change is rejected", () => {
   const good = delegationHeaders(secrets, "acme", chainOf(3));
   const names = [CHAIN_HEADER, SIGNATURE_HEADER, KEY_HEADER];
   fc.assert(

@@ -33,7 +33,7 @@ test.each([
   `00-${TRACE}-${"0".repeat(16)}-01`,
   `00-${TRACE}-${SPAN}`,
   "nonsense",
-])("traceparent %s is not", (traceparent) => {
+])("traceparent %s is not recorded", (traceparent) => {
   expect(idsOf(traceparent)).toBeNull();
 });
 
@@ -45,7 +45,7 @@ test.each([
   [`/v1/runs/${"0a".repeat(20)}/end`, `/v1/runs/${"0a".repeat(20)}/end`],
   ["/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0", "/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0"],
   ["/v1/proxy/llm/models/runs", "/v1/proxy/llm/models/runs"],
-])("what a caller calls a run stands in no row for good: %s", (path, kept) => {
+])("a run name in the path is not recorded: %s", (path, kept) => {
   const { row } = openCall(new Request(`http://gateway${path}`), "127.0.0.1", { proxyType: "portal", proxySubtype: "x" }, clock);
   expect(row.endpoint).toBe(kept);
 });

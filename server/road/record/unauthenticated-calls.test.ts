@@ -26,7 +26,7 @@ function setting(rowsPerMinute = 3) {
   return { strangers, call, sealed, begun, time };
 }
 
-test("calls of one address past the bound are refused until the minute turns, and told by one row with their number", async () => {
+test("calls of one address over the limit are refused until the next minute, and recorded in one row with their number", async () => {
   const { strangers, call, sealed, begun, time } = setting();
   const answers = Array.from({ length: 10 }, () => call("192.0.2.1"));
   expect(answers.map((refusal) => refusal?.code ?? null)).toEqual([...Array(3).fill(null), ...Array(7).fill("too_many_strangers")]);
@@ -45,7 +45,7 @@ test("calls of one address past the bound are refused until the minute turns, an
   expect(sealed).toHaveLength(1);
 });
 
-test("an IPv6 address stands for its /64", async () => {
+test("IPv6 addresses are counted by their /64 prefix", async () => {
   const { strangers, call, sealed } = setting();
   for (let i = 0; i < 5; i++) call(`2001:db8:0:7::${i}`);
   expect(call("2001:db8:0:8::1")).toBeNull();
@@ -53,7 +53,7 @@ test("an IPv6 address stands for its /64", async () => {
   expect(sealed).toMatchObject([{ client_ip: "2001:db8:0:7::/64", custom_metadata: { calls: 2 } }]);
 });
 
-test("what names a tenant is told to that tenant, whatever else comes from there", async () => {
+test("refused calls that name a tenant are recorded for that tenant, separately from others of the same address", async () => {
   const { strangers, call, sealed } = setting(1);
   for (let i = 0; i < 3; i++) call("192.0.2.1", { "x-tenant-id": "acme" });
   for (let i = 0; i < 3; i++) call("192.0.2.2", i === 2 ? {} : { "x-tenant-id": "acme" });
@@ -65,7 +65,7 @@ test("what names a tenant is told to that tenant, whatever else comes from there
   ]);
 });
 
-test("addresses without end are counted as one, so that they do not fill the memory", async () => {
+test("beyond a limit, further addresses are counted together, so that they do not fill the memory", async () => {
   const { strangers, call, sealed } = setting(1);
   for (let i = 0; i < 30_000; i++) call(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
   await strangers.write("all");

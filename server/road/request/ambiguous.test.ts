@@ -88,15 +88,15 @@ function governed(view: InboundView, rules: ReadonlyMap<string, unknown>) {
   return parameters.decide(call, view);
 }
 
-describe("where a name stands twice in one object", () => {
-  test.each(Object.entries(DOUBLED))("guardrails let nothing pass: %s", async (_where, [field, read]) => {
+describe("a duplicate member name in one object", () => {
+  test.each(Object.entries(DOUBLED))("is refused by guardrails: %s", async (_where, [field, read]) => {
     expect(await guarded(viewOf(read))).toMatchObject({
       kind: "refuse",
       refusal: { code: "invalid_body", fields: [{ field, message: "stands more than once in one object" }] },
     });
   });
 
-  test.each(Object.entries(DOUBLED))("bounds on parameters let nothing pass: %s", async (_where, [, read]) => {
+  test.each(Object.entries(DOUBLED))("is refused by limits on parameters: %s", async (_where, [, read]) => {
     expect(await governed(viewOf(read), new Map([["context_window.max_output_tokens", 10]]))).toMatchObject({
       kind: "refuse",
       refusal: { code: "invalid_body" },
@@ -104,7 +104,7 @@ describe("where a name stands twice in one object", () => {
     expect(await governed(viewOf(read), new Map())).toMatchObject({ kind: "pass" });
   });
 
-  test("the same name in two objects is nothing to either", async () => {
+  test("is not confused with the same name in two objects", async () => {
     expect(await guarded(viewOf(PLAIN))).toMatchObject({ kind: "pass" });
     expect(await governed(viewOf(PLAIN), new Map([["context_window.max_output_tokens", 10]]))).toMatchObject({ kind: "pass" });
   });

@@ -17,7 +17,7 @@ const WORDLESS = new Set([
   "file_upload",
 ]);
 
-test("every surface is declared once, and every call that carries words to a model passes one", () => {
+test("every surface is declared once, and every call that sends text to a model belongs to one", () => {
   expect(Object.keys(SURFACES).toSorted()).toEqual([...GUARDRAIL_SURFACES].toSorted());
   expect(GUARDRAIL_SURFACES).toHaveLength(21);
   for (const { audit, body } of GOVERNED_ROUTES.filter((route) => route.audit.proxyType === "llm")) {
@@ -33,7 +33,7 @@ test("every surface is declared once, and every call that carries words to a mod
     for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
 });
 
-test("whatever a tool server answers passes a surface", () => {
+test("every answer of a tool server belongs to a surface", () => {
   const subtypes = new Set(
     GOVERNED_ROUTES.filter(
       ({ audit }) => audit.proxyType === "mcp" || audit.proxyType === "virtual_mcp" || audit.proxySubtype === "mcp_app_resource",
@@ -44,12 +44,12 @@ test("whatever a tool server answers passes a surface", () => {
     expect([subtype, surfaceOf(subtype, "output")]).toEqual([subtype, subtype === "mcp_session_end" ? null : "mcp_output"]);
 });
 
-test("the guide tells of every surface", () => {
+test("the guide names every surface", () => {
   const guide = readFileSync(new URL("../../../docs/guides/guardrails.md", import.meta.url), "utf8");
   for (const surface of GUARDRAIL_SURFACES) expect([surface, guide.includes(`\`${surface}\``)]).toEqual([surface, true]);
 });
 
-test("policies in words may be saved for the surfaces that calls pass", () => {
+test("semantic policies may be saved for exactly the surfaces in use", () => {
   const passed = GUARDRAIL_SURFACES.filter((surface) => SURFACES[surface].subtypes.length > 0 || surface === "mcp_registration");
   expect<readonly string[]>(SERVED_SURFACES).toEqual(passed);
 });

@@ -14,7 +14,7 @@ async function bodyOf(coding: string, body: Uint8Array | string, mayBeGzip: bool
   return isRefusal(read) ? read.code : new TextDecoder().decode(read);
 }
 
-test("codings are known by their names in any case", async () => {
+test("content encodings are recognised in any case", async () => {
   for (const coding of ["identity", "Identity"]) expect(await bodyOf(coding, "hello", false)).toBe("hello");
   for (const coding of ["gzip", "GZIP"]) {
     expect(await bodyOf(coding, gzipSync("hello"), true)).toBe("hello");

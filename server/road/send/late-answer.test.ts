@@ -25,11 +25,11 @@ function someCall(begun = true): Call {
   return call;
 }
 
-describe("an exchange whose answer is awaited", () => {
+describe("an exchange with a slow answer", () => {
   const asked = (call: Call, exchange: Partial<Exchange>, govern: Govern) =>
     answeredOrLate(call, { awaited, answer: async () => answer, ...exchange } as Exchange, govern, 5);
 
-  test("is late once a model was asked and nothing is there for some time", async () => {
+  test("becomes late once a model was called and nothing has arrived for some time", async () => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const late = await asked(someCall(), { answer: () => promise }, (call, exchange) => exchange.answer(call));
     expect(late).toMatchObject({ kind: "late" });
@@ -37,7 +37,7 @@ describe("an exchange whose answer is awaited", () => {
     expect(await (late as LateAnswer).coming).toBe(answer);
   });
 
-  test("is late, too, where something else had to be waited for before a model was asked", async () => {
+  test("becomes late, too, if something else delayed the call to the model", async () => {
     const call = someCall(false);
     const preparing = () => {
       setTimeout(() => (call.begun = true), 20);
@@ -48,15 +48,15 @@ describe("an exchange whose answer is awaited", () => {
 
   const slowly = () => new Promise<Answer>((resolve) => setTimeout(resolve, 50, answer));
   test.each<[string, Partial<Exchange>, Govern, boolean]>([
-    ["while nothing left for a model yet", { answer: slowly }, (call, exchange) => exchange.answer(call), false],
-    ["while a control looks at the request, whose refusal has a status of its own", {}, slowly, true],
-  ])("is not late %s", async (_when, exchange, govern, begun) => {
+    ["while no model was called yet", { answer: slowly }, (call, exchange) => exchange.answer(call), false],
+    ["while a control inspects the request, because its refusal has its own status", {}, slowly, true],
+  ])("does not become late %s", async (_when, exchange, govern, begun) => {
     expect(await asked(someCall(begun), exchange, govern)).toBe(answer);
   });
 });
 
-describe("the end of a late answer", () => {
-  async function told(comes: () => Promise<Answer | Refusal>, given: { sealed?: boolean; aborted?: AbortReason } = {}) {
+describe("a late answer", () => {
+  async function ended(comes: () => Promise<Answer | Refusal>, given: { sealed?: boolean; aborted?: AbortReason } = {}) {
     const call = someCall();
     const calls = { begin: () => undefined, seal: async () => given.sealed !== false };
     const sender = new Sender({
@@ -75,7 +75,7 @@ describe("the end of a late answer", () => {
   test.each<[string, () => Promise<Answer | Refusal>, object, string, string]>([
     ["a policy blocked it", () => Promise.resolve(refuse("guardrail_blocked")), {}, "guardrail_blocked", "guardrail_blocked"],
     ["it is no stream", () => Promise.resolve(answer), {}, "upstream_invalid_response", "upstream_invalid_response"],
-    ["nobody foresaw it", () => Promise.reject(new Error("a bug")), {}, "internal_error", "internal_error"],
+    ["an unexpected error occurred", () => Promise.reject(new Error("a bug")), {}, "internal_error", "internal_error"],
     [
       "it could not be recorded",
       () => Promise.resolve(refuse("upstream_timeout")),
@@ -90,8 +90,8 @@ describe("the end of a late answer", () => {
       "draining",
       "gateway_interrupted",
     ],
-  ])("is an error frame where %s, and the row has the status that was sent", async (_why, comes, given, code, errorType) => {
-    const { status, comment, error, row } = await told(comes, given);
+  ])("ends with an error frame if %s, and the row has the status that was sent", async (_why, comes, given, code, errorType) => {
+    const { status, comment, error, row } = await ended(comes, given);
     expect([status, comment]).toEqual([200, ": keep-alive"]);
     expect(error).toStartWith('data: {"error":{');
     expect(error).toContain(`"code":"${code}"`);

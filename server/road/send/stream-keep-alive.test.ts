@@ -5,24 +5,24 @@ import { streamKeepAlive } from "./stream-keep-alive.ts";
 const encoder = new TextEncoder();
 
 /** A stream that has sent `pieces`, and the number of keep-alives since. */
-function silentBehind(...pieces: string[]): { said: number; readonly stop: () => void } {
+function silentAfter(...pieces: string[]): { said: number; readonly stop: () => void } {
   const stream = { said: 0, stop: () => sign.stop() };
   const sign = streamKeepAlive(encoder.encode(": there\n"), () => stream.said++, [5, 5]);
   for (const piece of pieces) sign.told(encoder.encode(piece));
   return stream;
 }
 
-test("a silent stream says that it is there wherever no event has begun, and only there", async () => {
+test("a silent stream sends keep-alives only between events", async () => {
   const whole = [[], ["data: 1\n\n"], ["data: 1\r\n\r\n"], ["data: 1\r\r"], ["data: 1", "\n\n"], [": there\n\n"]];
   const begun = ["data: 1", "data: 1\n", "data: 1\r\n", "data: 1\n\ndata: 2\n", "\n"];
-  const [speaking, dumb] = [whole.map((pieces) => silentBehind(...pieces)), begun.map((piece) => silentBehind(piece))];
+  const [betweenEvents, withinEvent] = [whole.map((pieces) => silentAfter(...pieces)), begun.map((piece) => silentAfter(piece))];
   await until(
-    () => speaking.map(({ said }) => said),
+    () => betweenEvents.map(({ said }) => said),
     (counts) => counts.every((count) => count > 1),
   );
-  expect(dumb.map(({ said }) => said)).toEqual(begun.map(() => 0));
-  for (const { stop } of [...speaking, ...dumb]) stop();
-  const atStop = speaking.map(({ said }) => said);
+  expect(withinEvent.map(({ said }) => said)).toEqual(begun.map(() => 0));
+  for (const { stop } of [...betweenEvents, ...withinEvent]) stop();
+  const atStop = betweenEvents.map(({ said }) => said);
   await Bun.sleep(20);
-  expect(speaking.map(({ said }) => said)).toEqual(atStop);
+  expect(betweenEvents.map(({ said }) => said)).toEqual(atStop);
 });

@@ -65,19 +65,19 @@ async function endingOf(refusal: Refusal | null): Promise<{ sent: number; end: S
   return { sent, end };
 }
 
-test("a denial stays one when the upstream breaks off behind it", async () => {
+test("a denial by policy is kept when the upstream then breaks off", async () => {
   const { sent, end } = await endingOf(refuse("argument_policy_denied"));
   expect([sent, end?.failure?.code]).toEqual([0, "argument_policy_denied"]);
 });
 
-test("an upstream that breaks off with nothing denied is told as that", async () => {
+test("an upstream that breaks off without a denial is recorded as interrupted", async () => {
   const { end } = await endingOf(null);
   expect(end?.failure).toMatchObject({ code: "upstream_interrupted", reason: "connection reset" });
 });
 
 const IDLE_MS = 60_000;
 
-describe("an upstream that has said its last word", () => {
+describe("an upstream that has sent its last event", () => {
   const encoder = new TextEncoder();
   const chunk = (choice: object) =>
     `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }] })}\n\n`;
@@ -102,7 +102,7 @@ describe("an upstream that has said its last word", () => {
   const CASES: readonly (readonly [string, string, () => StreamAnswer["codec"]])[] = [
     ["chat", CHAT, () => new ChatStream({ hideUsage: false })],
     [
-      "chat, kept",
+      "chat, recorded for the cache",
       CHAT,
       () => new RecordedStream({ head: [], codec: new ChatStream({ hideUsage: false }) } as unknown as StreamAnswer, 1_000),
     ],
@@ -115,7 +115,7 @@ describe("an upstream that has said its last word", () => {
   ];
 
   /** Sends everything in one piece, then keeps its body open in silence or fails. */
-  function speaking(
+  function upstreamSending(
     text: string,
     then: "stays open" | "breaks off",
   ): { readonly upstream: StreamAnswer["upstream"]; readonly cancelled: Promise<void> } {
@@ -146,8 +146,8 @@ describe("an upstream that has said its last word", () => {
 
   test.each(
     CASES.flatMap(([name, text, codec]) => (["stays open", "breaks off"] as const).map((then) => [name, then, text, codec] as const)),
-  )("%s, and %s: the answer ends whole", async (_name, then, text, codec) => {
-    const { upstream } = speaking(text, then);
+  )("%s, and %s: the answer ends complete", async (_name, then, text, codec) => {
+    const { upstream } = upstreamSending(text, then);
     let end: StreamEnd | undefined;
     const stream = streamOut({ abort: new AbortController() } as Call, answered(upstream, codec()), {
       idleMs: 60_000,
@@ -158,8 +158,8 @@ describe("an upstream that has said its last word", () => {
     expect(end).toMatchObject({ failure: null, abandoned: null });
   });
 
-  test("is not waited for when its answer is held either, and let go", async () => {
-    const { upstream, cancelled } = speaking(CHAT, "stays open");
+  test("is not waited for when its answer is buffered either, and is released", async () => {
+    const { upstream, cancelled } = upstreamSending(CHAT, "stays open");
     const held = await bufferAnswer(
       { abort: new AbortController() } as Call,
       answered(upstream, new ChatStream({ hideUsage: false })),
@@ -169,7 +169,7 @@ describe("an upstream that has said its last word", () => {
     await cancelled;
   });
 
-  test("is held as far as is usual of its kind", async () => {
+  test("is buffered up to the limit of its kind", async () => {
     const held = async (mostHeld?: number) => {
       const upstream = new Response(new Uint8Array(9 * 1024 * 1024)).body?.getReader() as StreamAnswer["upstream"];
       const answer = { ...answered(upstream, PASSED_STREAM), ...(mostHeld !== undefined && { mostHeld }) };
@@ -181,7 +181,7 @@ describe("an upstream that has said its last word", () => {
   });
 });
 
-describe("bytes of a file or a sound", () => {
+describe("a stream of file or audio bytes", () => {
   const piece = (text: string) => new TextEncoder().encode(text);
   const file = (upstream: ReadableStream<Uint8Array>, head: readonly Uint8Array[] = []): StreamAnswer =>
     withHeldEnd({
@@ -197,7 +197,7 @@ describe("bytes of a file or a sound", () => {
     return streamOut(called, file(upstream, head), { idleMs: IDLE_MS, sent: () => undefined, end });
   }
 
-  test("go out as they come, but for the end of the last piece, which waits for the row", async () => {
+  test("is sent as it arrives, except for the end of the last piece, which waits for the row", async () => {
     const stored = Promise.withResolvers<void>();
     const upstream = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -223,7 +223,7 @@ describe("bytes of a file or a sound", () => {
   });
 
   test.each(["is read", "waits to be read"])(
-    "are torn, and no whole file, where the gateway stops while the next of them %s",
+    "is cut off, and not ended as complete, if the gateway stops while the next piece %s",
     async (when) => {
       const called = { abort: new AbortController() } as Call;
       const { promise: end, resolve } = Promise.withResolvers<StreamEnd>();
@@ -255,7 +255,7 @@ describe("bytes of a file or a sound", () => {
 
 describe("a caller that stops reading a stream", () => {
   /** An upstream that sends for as long as it is read. */
-  const goingOn = (): StreamAnswer => ({
+  const endlessStream = (): StreamAnswer => ({
     kind: "stream",
     status: 200,
     headers: {},
@@ -267,7 +267,7 @@ describe("a caller that stops reading a stream", () => {
   async function begun(unreadMs?: number) {
     const called = { abort: new AbortController() } as Call;
     const { promise: end, resolve } = Promise.withResolvers<StreamEnd>();
-    const stream = streamOut(called, goingOn(), {
+    const stream = streamOut(called, endlessStream(), {
       idleMs: IDLE_MS,
       ...(unreadMs !== undefined && { unreadMs }),
       sent: () => undefined,
@@ -280,22 +280,22 @@ describe("a caller that stops reading a stream", () => {
     return { called, end, reader };
   }
 
-  test("has its call ended at once when their access ends, and is told when they read on", async () => {
+  test("has its call ended at once when its access ends, and gets the error when it reads on", async () => {
     const { called, end, reader } = await begun();
     called.abort.abort("access_ended");
     expect(await end).toMatchObject({ failure: { code: "access_ended" }, abandoned: null });
-    let told = "";
-    for (let read = await reader.read(); !read.done; read = await reader.read()) told = new TextDecoder().decode(read.value);
-    expect(told).toBe("the end");
+    let received = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) received = new TextDecoder().decode(read.value);
+    expect(received).toBe("the end");
   });
 
-  test("does not keep a gateway that stops waiting", async () => {
+  test("does not delay stopping the gateway", async () => {
     const { called, end } = await begun();
     called.abort.abort("gateway_interrupted");
     expect(await end).toMatchObject({ abandoned: "gateway_interrupted" });
   });
 
-  test("is let go after a while", async () => {
+  test("is disconnected after a while", async () => {
     const { called, end, reader } = await begun(20);
     expect(await end).toMatchObject({ failure: null, abandoned: "client_disconnected" });
     expect(called.abort.signal.reason).toBe("client_disconnected");
@@ -306,11 +306,11 @@ describe("a caller that stops reading a stream", () => {
     ["access_ended", { failure: { code: "access_ended" }, abandoned: null }],
     ["gateway_interrupted", { failure: null, abandoned: "gateway_interrupted" }],
     ["client_disconnected", { failure: null, abandoned: "client_disconnected" }],
-  ] as const)("and hangs up after %s is on record with that", async (reason, expected) => {
+  ] as const)("and disconnects after %s is recorded with that reason", async (reason, expected) => {
     const called = { abort: new AbortController() } as Call;
     let end: StreamEnd | undefined;
     const silent = new ReadableStream<Uint8Array>({ cancel: () => new Promise<void>(() => undefined) }).getReader();
-    const answer = { ...goingOn(), upstream: silent };
+    const answer = { ...endlessStream(), upstream: silent };
     const stream = streamOut(called, answer, { idleMs: IDLE_MS, sent: () => undefined, end: async (how) => ((end = how), null) });
     called.abort.abort(reason);
     await stream.cancel();
@@ -318,8 +318,8 @@ describe("a caller that stops reading a stream", () => {
   });
 });
 
-describe("a stream whose provider is silent", () => {
-  test("says that it is there for as long as the provider may be silent, and no longer", async () => {
+describe("a stream with a silent provider", () => {
+  test("sends keep-alives for as long as the provider may be silent, and then fails", async () => {
     const encoder = new TextEncoder();
     const silent = { abort: new AbortController() } as Call;
     const upstream = new ReadableStream<Uint8Array>({

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("agents of a tenant that never answer, or whose cards cannot be taken, hold up nobody else's", async () => {
+test("agents of one tenant that never answer or have invalid cards do not delay other tenants' agents", async () => {
   const { db } = database;
   const over = Promise.withResolvers<never>();
   const seen: string[] = [];
@@ -54,7 +54,7 @@ test("agents of a tenant that never answer, or whose cards cannot be taken, hold
   expect(healthy).toBe(0);
 });
 
-test("a stop waits for no agent, and begins with none", async () => {
+test("stopping waits for no agent, and starts no refresh", async () => {
   const { db } = database;
   const seen: string[] = [];
   const logged: string[] = [];
@@ -80,15 +80,15 @@ test("a stop waits for no agent, and begins with none", async () => {
   expect([seen.length, logged]).toEqual([5, []]);
 });
 
-test("what is due is looked for once for several agents, also where all are of one tenant", async () => {
+test("due agents are fetched from the database in batches, even if all belong to one tenant", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('d', 'd', '{}')`.execute(db);
   await sql`INSERT INTO agents (id, tenant_id, card_name, name, base_url)
     SELECT 'd' || n, 'd', 'x' || n, 'x', 'https://agent.test' FROM generate_series(1, 50) n`.execute(db);
-  let lookedFor = 0;
+  let queries = 0;
   const counted = db.withPlugin({
     transformQuery({ node }) {
-      if (node.kind === "RawNode" && node.sqlFragments.join().includes("SKIP LOCKED")) lookedFor++;
+      if (node.kind === "RawNode" && node.sqlFragments.join().includes("SKIP LOCKED")) queries++;
       return node;
     },
     transformResult: async ({ result }) => result,
@@ -102,6 +102,6 @@ test("what is due is looked for once for several agents, also where all are of o
   const log = { warn: (event: string, details: object) => expect([event, details]).toEqual([]) };
   await refreshCards(directory as never, discover as never, log as never, new AbortController().signal);
   expect(seen.size).toBe(83);
-  expect(lookedFor).toBeGreaterThan(0);
-  expect(lookedFor).toBeLessThan(25);
+  expect(queries).toBeGreaterThan(0);
+  expect(queries).toBeLessThan(25);
 });

@@ -10,11 +10,11 @@ const piece = (text: string, append: boolean): AgentEvent => ({
 });
 const DONE: AgentEvent = { kind: "statusUpdate", value: { taskId: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } } };
 
-test("what waits is given although whoever looked looks no more", async () => {
-  for (const stillLooks of [0, 1, 2]) {
+test("held text is released even when no guardrail applies any more", async () => {
+  for (const lastInspected of [0, 1, 2]) {
     let events = 0;
     const gates = {
-      looksAt: () => events <= stillLooks,
+      looksAt: () => events <= lastInspected,
       judgesWhole: () => false,
       inspect: async () => null,
       inspectPiece: async () => null,

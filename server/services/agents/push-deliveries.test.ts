@@ -36,7 +36,7 @@ async function leave(tenant: string, tasks: number, seconds: number): Promise<vo
 const MINUTE_MS = 60_000;
 const taken = (found: readonly Delivery[], tenant: string) => found.filter(({ tenantId }) => tenantId === tenant).length;
 
-test("a tenant whose receivers never answer keeps nobody else waiting, and is told again later", async () => {
+test("a tenant whose push receivers never answer delays no other tenant, and its deliveries are retried later", async () => {
   await leave("flood", 300, 600);
   await leave("quiet", 2, 1);
   const secrets = { openOrNull: () => null } as unknown as ConstructorParameters<typeof AgentTasks>[1];
@@ -85,7 +85,7 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   expect(rows.map(({ tenant_id, n }) => [tenant_id, Number(n)])).toEqual([["flood", 300]]);
 });
 
-test("a tenant whose tasks never end leaves others' tasks room to be watched", async () => {
+test("a tenant with endless tasks leaves room for watching other tenants' tasks", async () => {
   await leave("endless", 30, 0);
   await leave("short", 2, 0);
   const tasks = new AgentTasks(database.db, {} as never);

@@ -12,7 +12,7 @@ test.each([
   ['{"cost_usd": -0.01250000000000000000001}', undefined],
   ['{"cost_usd": 1e400}', undefined],
   ['{"cost_usd": "0.0125"}', undefined],
-])("what an agent says a message cost counts, with however many digits: %s", async (metadata, cost) => {
+])("the cost reported by an agent's message is recorded, with any number of digits: %s", async (metadata, cost) => {
   const row: Record<string, unknown> = {};
   const reported = new ReportedCost({ row } as unknown as Call, {} as AgentRoute, true, {} as never);
   await reported.take({ kind: "message", value: { metadata: exactValue(metadata) as JsonObject } });

@@ -24,7 +24,7 @@ const isLetIn = (user: { readonly is_active?: boolean; readonly api_keys_suspend
     tasks: { isCredentialGood: async () => true },
   });
 
-test("nobody is told of the tasks of a person who is switched off, or whose API keys are suspended", async () => {
+test("a disabled owner, or one whose API keys are suspended, gets no task notifications", async () => {
   expect(await isLetIn({})).toBe(true);
   expect(await isLetIn({ is_active: false })).toBe(false);
   expect(await isLetIn({ api_keys_suspended_at: new Date(0) })).toBe(false);

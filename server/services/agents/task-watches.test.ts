@@ -5,7 +5,7 @@ import { TaskWatches } from "./task-watches.ts";
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `task-${from + at}`);
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-test("tasks whose agent never says what became of them give way to those that wait to be watched", async () => {
+test("tasks whose agent reports no progress make room for tasks waiting to be watched", async () => {
   let now = 1_000_000;
   let waiting = ids(0, 300);
   const followed: string[] = [];
@@ -64,10 +64,10 @@ test("tasks whose agent never says what became of them give way to those that wa
   watches.close();
 });
 
-test("a stream that tells artifacts, or that the gateway itself leaves, is joined again at once however long its task has stood", async () => {
+test("a stream that brought artifacts or was left by the gateway is joined again soon; other tasks wait longer with age", async () => {
   const HOUR_MS = 3_600_000;
   const WORKING = { kind: "task", value: { id: "one", status: { state: "TASK_STATE_WORKING" } } };
-  const pauseAfter = async (told: readonly object[], isLeft = false) => {
+  const pauseAfter = async (reported: readonly object[], isLeft = false) => {
     const paused = Promise.withResolvers<number>();
     const row = {
       ...{ tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null },
@@ -86,7 +86,7 @@ test("a stream that tells artifacts, or that the gateway itself leaves, is joine
         ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
         stream: async () =>
           (async function* () {
-            yield* told;
+            yield* reported;
             if (isLeft) watches.close();
             return null;
           })(),
@@ -114,19 +114,19 @@ const SAID = [
   { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
 ];
 
-/** Watches one task whose agent reports `told`, by default an artifact and completion. Returns what was stored. */
+/** Watches one task whose agent sends `reported`, by default an artifact and completion. Returns what was stored. */
 async function watched({
   storeBodies,
   isThere,
-  told = SAID,
+  reported = SAID,
   looksAt = () => false,
   tell = async () => undefined,
 }: {
   readonly storeBodies: string;
   readonly isThere: boolean;
-  readonly told?: readonly object[];
+  readonly reported?: readonly object[];
   readonly looksAt?: () => boolean;
-  readonly tell?: (task: object, told: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
+  readonly tell?: (task: object, reported: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
 }) {
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ async function watched({
       ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
       stream: async () =>
         (async function* () {
-          yield* told;
+          yield* reported;
           return null;
         })(),
     },
@@ -176,46 +176,46 @@ async function watched({
   return written;
 }
 
-test("what an agent says of a task is kept only where the tenant keeps bodies", async () => {
+test("an agent's messages about a task are stored only if the tenant stores bodies", async () => {
   const [full] = await watched({ storeBodies: "full", isThere: true });
   expect([full?.state, full?.task?.includes("secret")]).toEqual(["TASK_STATE_COMPLETED", true]);
   expect(await watched({ storeBodies: "none", isThere: true })).toEqual([{ state: "TASK_STATE_COMPLETED", task: null }]);
 });
 
-test("what is said once guardrails look is told of without its words, however long the task has been watched", async () => {
+test("once guardrails apply, notifications and the stored task have no text, even in a watch that began before", async () => {
   const notifications: string[] = [];
-  let looked = 0;
+  let checks = 0;
   const [last] = await watched({
     storeBodies: "full",
     isThere: true,
-    told: [SAID[0] as object, ...SAID],
+    reported: [SAID[0] as object, ...SAID],
     // The first two checks are made when the watch begins and for the first event.
-    looksAt: () => ++looked > 2,
+    looksAt: () => ++checks > 2,
     tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
   });
   expect(notifications.map((one) => one.includes("secret"))).toEqual([true, false, false]);
   expect([last?.state, last?.task]).toEqual(["TASK_STATE_COMPLETED", null]);
 });
 
-test("a task that was erased while it was watched is not written anew", async () => {
+test("a task erased while it is watched is not written again", async () => {
   expect(await watched({ storeBodies: "full", isThere: false })).toEqual([]);
 });
 
-test("a task of which much is said is written for each state it comes to, not for each thing that is said", async () => {
+test("a task with many messages is written per state, not per message", async () => {
   const status = (state: string, text: string) => ({
     kind: "statusUpdate",
     value: { taskId: "one", status: { state, message: { messageId: text, parts: [{ text }] } } },
   });
   const steps = Array.from({ length: 500 }, (_, at) => status("TASK_STATE_WORKING", `step ${at}`));
   for (const last of ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]) {
-    const written = await watched({ storeBodies: "full", isThere: true, told: [...steps, status(last, "the last")] });
+    const written = await watched({ storeBodies: "full", isThere: true, reported: [...steps, status(last, "the last")] });
     expect(written.length).toBeLessThan(20);
     const { state, task } = written.at(-1) ?? {};
     expect([state, JSON.parse(task ?? "{}").history.length, task?.includes("the last")]).toEqual([last, 500, true]);
   }
 });
 
-test("a task that waits is asked for less often the longer it stands, and looking at it does not keep it", async () => {
+test("a waiting task is polled less often with age, and polling does not reset that age", async () => {
   const pauses: number[] = [];
   let now = 1_000_000;
   let puts = 0;

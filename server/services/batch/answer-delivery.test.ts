@@ -57,7 +57,7 @@ function givingTo(lines: Readonly<Record<string, number>>, finishLine: Finish = 
 }
 
 test.each(["takeAnswered", "read", "returnAnswered"] as const)(
-  "a line that nobody has in hand after a fault of %s goes back",
+  "a line that no process holds after a fault in %s is returned to the queue",
   async (fault) => {
     let isRecording = fault !== "returnAnswered";
     const { giver, faults, given } = givingTo({ j: 3 }, async () => (isRecording ? answer : null));
@@ -75,7 +75,7 @@ test.each(["takeAnswered", "read", "returnAnswered"] as const)(
   },
 );
 
-test("what is being given is not given twice where something else goes back", async () => {
+test("an answer that is being delivered is not delivered twice when another line is returned", async () => {
   const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const finished: string[] = [];
   const { giver, faults, given } = givingTo({ slow: 1, j: 1 }, async ({ id }: { id: string }) => {
@@ -98,7 +98,7 @@ test("what is being given is not given twice where something else goes back", as
   expect(given()).toHaveLength(2);
 });
 
-test("while calls cannot be recorded, an answer is taken at most once for each look, and those of other jobs are given", async () => {
+test("while calls cannot be recorded, each answer is tried at most once per poll, and other jobs' answers are delivered", async () => {
   let tries = 0;
   const { giver, stop, given } = givingTo({ stalled: 40, j: 20 }, async ({ id }: { id: string }) => {
     if (id !== "stalled") return answer;
@@ -112,7 +112,7 @@ test("while calls cannot be recorded, an answer is taken at most once for each l
   expect(tries).toBeLessThanOrEqual(40);
 });
 
-test("a job that comes while the answers of a long one are given does not wait for all of them", async () => {
+test("a new job need not wait until all answers of a long job are delivered", async () => {
   let long = 0;
   const { giver, takes } = givingTo({ long: 400, short: 1 }, async ({ id }: { id: string }) => {
     if (id === "long" && ++long === 8) giver.begin([job("long"), job("short")]);

@@ -24,7 +24,7 @@ function runnerOver(given: object, runLine: () => Promise<null> = () => new Prom
   });
 }
 
-test("a process that begins no more lines is said to be alive until those it began have ended", async () => {
+test("a stopping process reports itself alive until the lines it started have ended", async () => {
   const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
   const left = [line];
   let beats = 0;
@@ -55,7 +55,7 @@ test("a process that begins no more lines is said to be alive until those it beg
   clock.mockRestore();
 });
 
-test("a job whose results take long to be written is kept until they are", async () => {
+test("a job whose results take long to write is kept until they are written", async () => {
   const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const toEnd = [job("j")];
   const kept: string[] = [];
@@ -68,23 +68,23 @@ test("a job whose results take long to be written is kept until they are", async
     undefined,
     () => (begun.resolve(), written.promise),
   );
-  const looked = runner.look();
+  const polled = runner.look();
   await begun.promise;
   await runner.stayAlive();
   expect(kept).toEqual(["j"]);
   written.resolve();
-  await looked;
+  await polled;
   await runner.stayAlive();
   expect(kept).toEqual(["j"]);
   await runner.settled();
 });
 
-test("whose turn it is takes a few looks at each job, however many there are", async () => {
-  let looks = 0;
+test("choosing the next job takes time linear in the number of jobs", async () => {
+  let reads = 0;
   const jobs = Array.from({ length: 300 }, (_, i) => ({
     ...job(`j${i}`, { tenant_id: `t${i % 10}` }),
     get status() {
-      looks++;
+      reads++;
       return "in_progress";
     },
   }));
@@ -92,7 +92,7 @@ test("whose turn it is takes a few looks at each job, however many there are", a
   const runner = runnerOver({
     active: async () => jobs,
     async read() {
-      chosen.resolve(looks);
+      chosen.resolve(reads);
       runner.stop();
       return undefined;
     },
@@ -101,7 +101,7 @@ test("whose turn it is takes a few looks at each job, however many there are", a
   expect(await chosen.promise).toBeLessThan(10 * jobs.length);
 });
 
-test("lines that were taken unheard go back even when their job is not to be run any more", async () => {
+test("lines whose response was lost are returned, even if their job is no longer to run", async () => {
   const taken = Promise.withResolvers<void>();
   const returned = Promise.withResolvers<readonly string[]>();
   let status = "in_progress";

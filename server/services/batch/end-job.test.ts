@@ -8,7 +8,7 @@ type Parts = Parameters<typeof jobEnder>[0];
 async function filesAfter(
   begun: object | undefined,
   isRecorded: boolean,
-  told?: object | null,
+  recorded?: object | null,
 ): Promise<{ readonly files: Set<string>; readonly ended: string; readonly named: object | null }> {
   // Left by an earlier, recorded end.
   const files = new Set<string>(["file-of-row"]);
@@ -17,7 +17,7 @@ async function filesAfter(
   const end = jobEnder({
     store: {
       beginEnd: async () => begun,
-      toldEnd: async () => told,
+      toldEnd: async () => recorded,
       finish: async (_id: string, _runner: string, these: object) => void (named = these),
     },
     files: {
@@ -41,25 +41,25 @@ async function filesAfter(
   return { files, ended, named };
 }
 
-test("results that were stored are kept where the job ended with them", async () => {
+test("result files are kept when the job ends with them", async () => {
   expect((await filesAfter({ rowId: "r", doubtful: false }, true)).files).toEqual(new Set(["file-of-row", "file-1", "file-2"]));
 });
 
-test("results are let go of where somebody else has come to write the end of the job", async () => {
+test("result files are deleted when another process already ends the job", async () => {
   expect(await filesAfter(undefined, true)).toEqual({ files: new Set(["file-of-row"]), ended: "ended", named: null });
 });
 
-test("results are let go of where the end of the job cannot be recorded, as they are stored anew then", async () => {
+test("result files are deleted when the job's end cannot be recorded, because the next try stores them again", async () => {
   const { files, ended } = await filesAfter({ rowId: "r", doubtful: false }, false);
   expect([files.size, ended]).toEqual([1, "the row of the job's end is not stored"]);
 });
 
-test("a job whose end is on the record ends with the files that the record names, as long as they are there", async () => {
+test("a job whose end is already recorded ends with the files in that record, if they still exist", async () => {
   const begun = { rowId: "r", doubtful: true };
-  const told = (id: string) => ({ output_file_id: id, error_file_id: null });
-  const kept = await filesAfter(begun, true, told("file-of-row"));
+  const recorded = (id: string) => ({ output_file_id: id, error_file_id: null });
+  const kept = await filesAfter(begun, true, recorded("file-of-row"));
   expect([kept.named, kept.files]).toEqual([{ output: "file-of-row", error: null }, new Set(["file-of-row"])]);
   const stored = { output: "file-1", error: "file-2" };
   // Its files were deleted, its content was erased, or the row was never written.
-  for (const said of [told("file-gone"), null, undefined]) expect((await filesAfter(begun, true, said)).named).toEqual(stored);
+  for (const said of [recorded("file-gone"), null, undefined]) expect((await filesAfter(begun, true, said)).named).toEqual(stored);
 });

@@ -5,7 +5,7 @@ import { OutcomeWriter } from "./outcome-writer.ts";
 
 const MI = 1024 * 1024;
 
-test("large results are written a few at a time, and always one", async () => {
+test("large results are written in small batches of at least one", async () => {
   const written: number[][] = [];
   const store = {
     async writeOutcomes(_: string, outcomes: readonly LineResult[]) {
@@ -21,7 +21,7 @@ test("large results are written a few at a time, and always one", async () => {
   expect(written).toEqual([[0], [1, 2], [3], [4], [5], [6]]);
 });
 
-test("small ones go together", async () => {
+test("small results are written together", async () => {
   const written: number[] = [];
   const store = {
     async writeOutcomes(_: string, outcomes: readonly LineResult[]) {
@@ -34,15 +34,15 @@ test("small ones go together", async () => {
   expect(written).toEqual([1, 200, 200, 49]);
 });
 
-test("a provider's words that no database holds keep no result from being written", async () => {
-  const told: string[] = [];
+test("a provider's error with characters that the database cannot store is cleaned and written", async () => {
+  const messages: string[] = [];
   const store = {
     async writeOutcomes(_: string, outcomes: readonly LineResult[]) {
-      for (const { error } of outcomes) told.push(error?.message ?? "none");
+      for (const { error } of outcomes) messages.push(error?.message ?? "none");
     },
   };
   const writer = new OutcomeWriter(store, "p", jsonLog("error"));
   const outcome = { jobId: "j", attempt: 1, statusCode: 502, requestId: "r", result: null };
   await writer.write({ ...outcome, line: 1, error: { code: "upstream_error", message: "x\0y\ud800" } });
-  expect(told).toEqual(["x\ufffdy\ufffd"]);
+  expect(messages).toEqual(["x\ufffdy\ufffd"]);
 });

@@ -43,7 +43,7 @@ function runsOf(state: "ready" | "running") {
   };
 }
 
-test("a batch that a provider has of a model deleted before is left to processes that know it, for ten minutes", async () => {
+test("a running batch of a deleted model is left for ten minutes to processes that still know the model", async () => {
   const { done, look, settled } = runsOf("running");
   await look(0);
   await look(599_000);
@@ -53,7 +53,7 @@ test("a batch that a provider has of a model deleted before is left to processes
   expect(done.at(-1)).toBe("closed: model_not_found");
 });
 
-test("what no provider has is given up at once", async () => {
+test("a batch that no provider has yet is closed at once when its model is deleted", async () => {
   const { done, look, settled } = runsOf("ready");
   await look(0);
   await settled();
@@ -96,8 +96,8 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
     const kind = left.shift() ?? "taken";
     return kind === "taken" ? { kind, id: "b" } : { kind, refusal: refuse("upstream_overloaded") };
   };
-  const told = [...standings];
-  const look = async () => told.shift() ?? { kind: "running" };
+  const reports = [...standings];
+  const look = async () => reports.shift() ?? { kind: "running" };
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
     ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
@@ -115,7 +115,7 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
   };
 }
 
-test("a provider that takes no more batches for now is asked for as long as the job may take, and less and less often", async () => {
+test("a provider that is busy is retried for as long as the job may take, at growing intervals", async () => {
   const { done, look, attempts, settled } = handedTo(Array.from({ length: 100 }, () => "busy" as const));
   for (let i = 0; i < 100; i++) await look();
   expect(done.filter((what) => what.startsWith("closed"))).toEqual([]);
@@ -129,7 +129,7 @@ test("a provider that takes no more batches for now is asked for as long as the 
   await settled();
 });
 
-test("a batch that was taken and then turned away for others of ours is handed over again", async () => {
+test("a batch that the provider accepted and then rejected as over its limit is submitted again", async () => {
   const { done, look, attempts, settled } = handedTo(["taken", "taken"], [{ kind: "running", unchecked: true }, { kind: "full" }]);
   for (let i = 0; i < 5; i++) await look();
   await settled();
@@ -146,14 +146,14 @@ test("a batch that was taken and then turned away for others of ours is handed o
   expect(attempts()).toBe(1);
 });
 
-test("one that cannot be reached is given up after a while", async () => {
+test("a batch whose provider is unreachable is closed after a while", async () => {
   const { done, look, settled } = handedTo(Array.from({ length: 20 }, () => "later" as const));
   for (let i = 0; i < 20; i++) await look();
   await settled();
   expect(done.at(-1)).toBe("closed: upstream_overloaded");
 });
 
-test("batches are looked after while answers take long to be given", async () => {
+test("batches are polled while answers take long to deliver", async () => {
   const [full, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let [takes, line, begun] = [0, 0, 0];
   const store = {
@@ -172,9 +172,9 @@ test("batches are looked after while answers take long to be given", async () =>
       return null;
     },
   });
-  const looked = runs.look().then(() => "looked");
+  const polled = runs.look().then(() => "looked");
   const waits = full.promise.then(() => new Promise((resolve) => setTimeout(resolve))).then(() => "waits");
-  expect(await Promise.race([looked, waits])).toBe("looked");
+  expect(await Promise.race([polled, waits])).toBe("looked");
   await full.promise;
   await runs.look();
   expect(takes).toBe(2);
@@ -182,7 +182,7 @@ test("batches are looked after while answers take long to be given", async () =>
   await runs.settled();
 });
 
-test("a tenant whose provider is slow to answer leaves room for the batches of others", async () => {
+test("a tenant whose provider answers slowly leaves room for other tenants' batches", async () => {
   const waiting = [...Array.from({ length: 20 }, (_, i) => ({ id: `slow${i}`, tenant_id: "slow" })), { id: "quick", tenant_id: "quick" }];
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const seen: string[] = [];

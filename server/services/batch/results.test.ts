@@ -3,7 +3,7 @@ import type { BatchJob, BatchLine } from "../../directory/batch/batch-store.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { resultPage } from "./results.ts";
 
-test("a page of results is one JSON document, however few of them may be held together", async () => {
+test("a page of results is one JSON document, although it is read in several parts", async () => {
   const reads: (readonly number[])[] = [];
   const store = {
     async firstLinesOf(_: object, lines: readonly number[]) {

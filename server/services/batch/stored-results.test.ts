@@ -36,18 +36,18 @@ function storing(room: number, afterMs: number) {
   return { seen, write: () => storedResults(parts, JOB, OWNER, {} as TenantSnapshot) };
 }
 
-test("results are two files", async () => {
+test("results are stored in an output file and an error file", async () => {
   const { seen, write } = storing(2, 0);
   expect(await write()).toEqual({ output: "file-1", error: "file-2" });
   expect(seen).toEqual(["stored: batch_1_output.jsonl", "stored: batch_1_error.jsonl"]);
 });
 
-test("results that find no room wait for it and say so, and none is left alone", async () => {
+test("results without room in the file storage wait and explain why, and no single file is left", async () => {
   const { seen, write } = storing(1, 86_399_000);
   expect(await write().catch((error: Error) => error.message)).toContain("results are not stored");
   expect(seen).toEqual(["stored: batch_1_output.jsonl", "deleted: file-1", "explained: file_storage_full"]);
 });
 
-test("a day later the job is to end without files of them", async () => {
+test("a day later the job ends without result files", async () => {
   expect(await storing(0, 86_400_000).write()).toBeNull();
 });

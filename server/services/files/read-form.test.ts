@@ -20,7 +20,7 @@ const formOf = (body: ReadableStream<Uint8Array>) =>
     async () => undefined,
   );
 
-test("a form of parts that are nothing is given up, and not read to its end", async () => {
+test("a form of many empty parts is refused before its end", async () => {
   let given = 0;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -36,7 +36,7 @@ test("a form of parts that are nothing is given up, and not read to its end", as
   expect(given).toBeLessThan(10);
 });
 
-test("as many fields as a form may have are read, and one more is told as what it is", async () => {
+test("a form with the maximum number of fields is read; one more is refused with the limit", async () => {
   const names = Array.from({ length: ONE_FILE.fields }, (_, at) => `f${at}`);
   const form = (fields: readonly string[]) => new Blob([...fields.map(field), FILE, "--x--\r\n"]).stream();
   expect(await formOf(form(names))).toMatchObject({ files: [{ size: 5 }] });
@@ -45,8 +45,8 @@ test("as many fields as a form may have are read, and one more is told as what i
 
 test.each([
   ["before the first part", "", "a line of it\r\n"],
-  ["behind the last part", `${FILE}--x--\r\n`, "a line of it\r\n"],
-])("what stands %s of a form is read for a while, and not for as long as it comes", async (_, first, more) => {
+  ["after the last part", `${FILE}--x--\r\n`, "a line of it\r\n"],
+])("data %s of a form is read only up to a limit", async (_, first, more) => {
   let given = 0;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -63,7 +63,7 @@ test.each([
   expect(given).toBeLessThan(30);
 });
 
-test("a file of any size is no part of what a form may have beside its files", async () => {
+test("a file of any size does not count towards the limit on the rest of the form", async () => {
   const form = new Blob([FILE.replace("bytes", "b".repeat(5_000_000)), "--x--\r\n"]).stream();
   expect(await formOf(form)).toMatchObject({ files: [{ size: 5_000_000 }] });
 });

@@ -9,7 +9,7 @@ function callOf(tenantId: string): Call {
   return { identity: { tenantId, userId: null }, scope: { groupId: "g", tenant: {} }, whenEnded: [] } as unknown as Call;
 }
 
-test("short requests that name large files hold no more of memory than there is room for, each tenant by itself", async () => {
+test("short requests that name large files are refused beyond the tenant's memory limit", async () => {
   let opened = 0;
   const store = {
     files: {

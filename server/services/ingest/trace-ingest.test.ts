@@ -7,7 +7,7 @@ import { rowCarriedBy, traceIngest, type TraceIngestParts } from "./trace-ingest
 const CALL = { rowId: "row", rootTaskId: "run" };
 const client = (spanId: string, parentSpanId: string | null = null) => ({ traceId: "t", spanId, parentSpanId, kind: 3 }) as Span;
 
-test("the span of a model call is the call its HTTP span made, and one of another kind is not", () => {
+test("a model span is joined to the gateway call of its HTTP span, but another kind of span is not", () => {
   const inner = { ...client("inner"), kind: 1 } as Span;
   const carried = rowCarriedBy([client("model"), client("http", "model"), inner, client("other", "inner")], {
     gatewayCalls: new Map([
@@ -22,16 +22,16 @@ test("the span of a model call is the call its HTTP span made, and one of anothe
   ]);
 });
 
-test("a batch that tells of one call over and over is looked through once", () => {
-  let looks = 0;
+test("a batch that repeats one call many times is processed in linear time", () => {
+  let reads = 0;
   const spans = Array.from({ length: 1_000 }, () => ({
     ...client("http", "nobody"),
     get spanId() {
-      return (looks++, "http");
+      return (reads++, "http");
     },
   }));
   rowCarriedBy(spans, { gatewayCalls: new Map([["t/http", CALL]]) });
-  expect(looks).toBeLessThan(10_000);
+  expect(reads).toBeLessThan(10_000);
 });
 
 const NOTHING_KNOWN = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
@@ -53,7 +53,7 @@ const SPAN = {
   exception: null,
 };
 
-test("a span that is sent again while its row is on the way is taken when the row is stored, and not when it is lost", async () => {
+test("a span sent again while its row is being sealed is accepted once the row is stored, and refused if it is lost", async () => {
   const rows: PromiseWithResolvers<void>[] = [];
   const seal = () => {
     rows.push(Promise.withResolvers<void>());
@@ -69,14 +69,14 @@ test("a span that is sent again while its row is on the way is taken when the ro
     clock: systemClock(),
     shipped: async () => true,
   } as unknown as TraceIngestParts);
-  const lookedUp = () => new Promise(setImmediate);
+  const nextTurn = () => new Promise(setImmediate);
 
   const lost = [inlet.accept(KEY_CALL, [SPAN]), inlet.accept(KEY_CALL, [SPAN])];
-  await lookedUp();
+  await nextTurn();
   rows[0]?.reject(new Error("the journal is full"));
   expect(await Promise.all(lost)).toMatchObject([{ code: "ledger_unavailable" }, { code: "ledger_unavailable" }]);
   const stored = [inlet.accept(KEY_CALL, [SPAN]), inlet.accept(KEY_CALL, [SPAN])];
-  await lookedUp();
+  await nextTurn();
   rows[1]?.resolve();
   expect(await Promise.all(stored)).toEqual([{ recorded: 1 }, { recorded: 0 }]);
   expect(rows).toHaveLength(2);
@@ -87,13 +87,13 @@ test("a span that is sent again while its row is on the way is taken when the ro
     KEY_CALL,
     Array.from({ length: 10 }, (_, at) => ({ ...SPAN, spanId: `many-${at}` })),
   );
-  await lookedUp();
+  await nextTurn();
   for (const row of rows) row.resolve();
   expect(await many).toMatchObject({ code: "ledger_unavailable" });
   expect(rows).toHaveLength(4);
 });
 
-test("a span that another process records just now is left to it, the rest is recorded, and the sender asks again", async () => {
+test("a span that another process is recording is left to it, the rest is recorded, and the sender must retry", async () => {
   const sealed: string[] = [];
   const released: string[] = [];
   const inlet = traceIngest({

@@ -43,13 +43,13 @@ async function indexed(content: Uint8Array, attempts = 0): Promise<unknown> {
   return stateOf(id);
 }
 
-test("a document that whoever processed it did not survive is given up in the end", async () => {
+test("a document whose processing crashes again and again fails after 8 attempts", async () => {
   const words = new TextEncoder().encode("Otters hold hands.");
   expect(await indexed(words, 7)).toEqual({ status: "ready", reason: null });
   expect(await indexed(words, 8)).toEqual({ status: "failed", reason: "Processing it was broken off. Given up after 8 attempts." });
 });
 
-test("a document that is finished while its rights are changed is finished, and they are changed", async () => {
+test("a document whose access rights change while it is finished is both finished and changed", async () => {
   const { db } = database;
   const stalled = () => sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db);
   const id = await queued(new TextEncoder().encode("Otters swim."));
@@ -65,7 +65,7 @@ test("a document that is finished while its rights are changed is finished, and 
   expect(await stateOf(id)).toEqual({ status: "ready", reason: null });
 });
 
-test("a document of millions of paragraphs is taken apart elsewhere than where calls are served", async () => {
+test("a document of millions of paragraphs is split in another process, without using much memory here", async () => {
   const content = new Uint8Array(Buffer.from("a\n\n".repeat(11_000_000)));
   // Warm up with a document of the same size, so that holding it does not count as growth.
   expect(await indexed(new Uint8Array(content.byteLength).fill(0x20))).toMatchObject({ status: "failed" });

@@ -23,7 +23,7 @@ async function connector(tenant: string): Promise<void> {
     SELECT gen_random_uuid(), ${tenant}, 'c', id, 'directory', 'x', 'm.json', 1, true FROM base`.execute(db);
 }
 
-test("sources that do not answer hold up nobody for long, and one that asks to be left alone is", async () => {
+test("unresponsive sources do not delay others for long, and a source that asks for a pause is left alone", async () => {
   for (const tenant of ["slow-1", "slow-2", "slow-3", "slow-4"]) await connector(tenant);
   let now = Date.now();
   const opened: string[] = [];
@@ -58,7 +58,7 @@ test("sources that do not answer hold up nobody for long, and one that asks to b
   await connectors.stop();
 });
 
-test("a file that is there and cannot be looked at keeps its document, and is named", async () => {
+test("a file that exists but cannot be read keeps its document, and is named", async () => {
   await connector("aside");
   let shut = false;
   const texts: Record<string, string> = { "m.json": '{"":["*"]}', "a.txt": "a", "b.txt": "b" };
@@ -96,7 +96,7 @@ test("a file that is there and cannot be looked at keeps its document, and is na
   await connectors.stop();
 });
 
-test("whoever may read a file since it says something else finds nothing of what it said before", async () => {
+test("a reader added together with new content never finds the old content", async () => {
   await connector("redacted");
   const { db } = database;
   let texts: Record<string, string> = {};

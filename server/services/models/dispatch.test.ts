@@ -103,14 +103,14 @@ function group(
   return { asked, rows, calls, answers, health, call };
 }
 
-test("of calls that come at once, one tries a member that is back, however long it takes to be let in", async () => {
+test("of concurrent calls only one tries a recovered member, however long its limits take to admit the call", async () => {
   const { asked, health, call } = group([model("back"), model("steady")], {});
   health.cool("back", 0);
   expect(await Promise.all(Array.from({ length: 5 }, call))).toEqual([200, 200, 200, 200, 200]);
   expect(asked.toSorted()).toEqual(["back", "steady", "steady", "steady", "steady"]);
 });
 
-test("calls that come at once are spread over the least busy", async () => {
+test("concurrent calls are spread over the least busy members", async () => {
   const { asked, call } = group([model("a"), model("b")], { strategy: "least-busy" });
   await Promise.all(Array.from({ length: 6 }, call));
   expect(asked.toSorted()).toEqual(["a", "a", "a", "b", "b", "b"]);
@@ -119,7 +119,7 @@ test("calls that come at once are spread over the least busy", async () => {
 test.each([
   ["was never measured", null],
   ["was the fastest so far", 20],
-])("the fastest is not looked for at a member that keeps a caller waiting, though it %s", async (_name, latency) => {
+])("latency-based routing avoids a member that keeps a caller waiting, even if it %s", async (_name, latency) => {
   let now = 1_000;
   let hangs = true;
   const { asked, health, call } = group([model("hangs"), model("steady")], {
@@ -139,11 +139,11 @@ test.each([
   expect([await call(), asked.at(-1)]).toEqual([200, "hangs"]);
 });
 
-test.each(["refused", "broken"])("a member that could not be asked (%s) is neither busy nor on trial any more", async (how) => {
-  const letIn = { now: false };
+test.each(["refused", "broken"])("a member whose attempt was %s before it was sent is neither busy nor on trial any more", async (how) => {
+  const admitted = { now: false };
   const { asked, health, call } = group([model("back")], {
     async enter() {
-      if (letIn.now) return null;
+      if (admitted.now) return null;
       if (how === "broken") throw new Error("broken");
       return refuse("rate_limit_exceeded");
     },
@@ -151,18 +151,18 @@ test.each(["refused", "broken"])("a member that could not be asked (%s) is neith
   health.cool("back", 0);
   expect(await call().catch(() => 0)).toBe(0);
   expect([health.inFlight("back"), health.available("back")]).toEqual([0, true]);
-  letIn.now = true;
+  admitted.now = true;
   expect([await call(), asked]).toEqual([200, ["back"]]);
 });
 
-test("only an attempt is followed by the wait before a retry", async () => {
+test("a member skipped without an attempt causes no wait before the next one", async () => {
   const { asked, call } = group([model("cannot embed", "anthropic"), model("embeds")], { retryAfterSeconds: 60 });
   const began = performance.now();
   expect([await call(), asked]).toEqual([200, ["embeds"]]);
   expect(performance.now() - began).toBeLessThan(30_000);
 });
 
-test("a retry waits, and no longer because of a member that could not be asked", async () => {
+test("a retry waits once, also if a member in between cannot be tried", async () => {
   const waited = await leastOf(3, 1990, async () => {
     let fails = true;
     const { asked, call } = group([model("broken"), model("cannot embed", "anthropic"), model("embeds")], {
@@ -184,8 +184,8 @@ test("a retry waits, and no longer because of a member that could not be asked",
 test.each([
   ["the first choice", [200], "a", false, undefined],
   ["another, once the first has failed", [500, 200], "b", true, "upstream_error"],
-  ["nobody: both failed", [500, 500, 500], "a", true, "upstream_error"],
-] as const)("says of a call that is served by %s whether it fell back, and why", async (_name, statuses, last, fellBack, reason) => {
+  ["no member, because both failed", [500, 500, 500], "a", true, "upstream_error"],
+] as const)("the row of a call served by %s says whether a fallback was used, and why", async (_name, statuses, last, fellBack, reason) => {
   const left: number[] = [...statuses];
   const { asked, rows, call } = group([model("a"), model("b")], {
     send: async () => Response.json(ANSWER, { status: left.shift() as number }),
@@ -194,28 +194,28 @@ test.each([
   expect([asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason]).toEqual([last, fellBack, reason]);
 });
 
-test("a retry on the same member is no fallback, and a spare is one, whether the others failed, may not be asked or are away", async () => {
-  const told = ({ asked, rows }: ReturnType<typeof group>) => [asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason];
+test("a retry at the same member is not a fallback; a spare is, if the others failed, were refused or are unavailable", async () => {
+  const servedBy = ({ asked, rows }: ReturnType<typeof group>) => [asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason];
   const left = [500, 200];
   const alone = group([model("a")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
   await alone.call();
-  expect([alone.asked, told(alone)]).toEqual([
+  expect([alone.asked, servedBy(alone)]).toEqual([
     ["a", "a"],
     ["a", false, undefined],
   ]);
   const refused = group([model("a"), model("spare")], { enter: async ({ id }) => (id === "a" ? refuse("rate_limit_exceeded") : null) });
   await refused.call();
-  expect(told(refused)).toEqual(["spare", true, "rate_limit_exceeded"]);
+  expect(servedBy(refused)).toEqual(["spare", true, "rate_limit_exceeded"]);
   const away = group([model("a"), model("spare")], {});
   away.health.cool("a", 60_000);
   await away.call();
-  expect(told(away)).toEqual(["spare", true, "no_healthy_member"]);
+  expect(servedBy(away)).toEqual(["spare", true, "no_healthy_member"]);
   const only = group([model("spare")], {});
   await only.call();
-  expect(told(only)).toEqual(["spare", false, undefined]);
+  expect(servedBy(only)).toEqual(["spare", false, undefined]);
 });
 
-test("whoever hangs up while a retry is waited for is not billed for what never left", async () => {
+test("a caller that disconnects during the wait for a retry is not billed for the unsent attempt", async () => {
   const abort = new AbortController();
   const { asked, calls, call } = group([model("a"), model("b")], {
     retryAfterSeconds: 30,
@@ -229,7 +229,7 @@ test("whoever hangs up while a retry is waited for is not billed for what never 
   expect(calls[0]?.attempts.slice(1).map(({ usage }) => usage)).toEqual(calls[0]?.attempts.slice(1).map(() => null));
 });
 
-test("what became of a member that was asked is told, not why another could not be", async () => {
+test("the error is that of the member that was tried, not of the one that could not be", async () => {
   const { asked, answers, call } = group([model("busy"), model("cannot embed", "anthropic")], {
     send: async () => new Response("{}", { status: 429 }),
   });

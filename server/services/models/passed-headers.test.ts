@@ -4,14 +4,14 @@ import { returnedHeaders } from "./passed-headers.ts";
 const given = (headers: Record<string, string>, passResponseHeaders: string[] = []) =>
   returnedHeaders(new Headers(headers), { provider: { passResponseHeaders } } as never);
 
-describe("headers of a provider's answer", () => {
+describe("response headers of a provider", () => {
   test.each<Record<string, string>>([
     { "retry-after": "7" },
     { "retry-after": "0.5" },
     { "retry-after": "Sat, 21 Nov 2026 12:00:09 GMT" },
     { "retry-after-ms": "120" },
     { "x-should-retry": "false", "openai-version": "2020-10-01", "x-ratelimit-reset-requests": "6m0s" },
-  ])("that clients go by pass: %j", (headers) => expect(given(headers)).toEqual(headers));
+  ])("that clients rely on are passed on: %j", (headers) => expect(given(headers)).toEqual(headers));
 
   test.each<Record<string, string>>([
     { "retry-after": "1e308" },
@@ -23,9 +23,9 @@ describe("headers of a provider's answer", () => {
     { "x-should-retry": "true, false" },
     { "openai-version": "v".repeat(2_001) },
     { "set-cookie": "a=b", location: "http://169.254.169.254/", "x-gw-run-id": "r", "content-security-policy": "x" },
-  ])("that none could make sense of do not: %j", (headers) => expect(given(headers)).toEqual({}));
+  ])("with invalid values or unknown names are dropped: %j", (headers) => expect(given(headers)).toEqual({}));
 
-  test("those an administrator named pass as far as they are no longer than any vendor's", () => {
+  test("configured by an administrator pass up to the maximum length", () => {
     expect(given({ "x-own": "1", "x-owned": "o".repeat(2_001) }, ["x-own", "x-owned"])).toEqual({ "x-own": "1" });
   });
 });

@@ -199,8 +199,8 @@ async function bodyOf(answer: Answer): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-describe("a provider that only upstreams/, wire/ and the lists of formats know", () => {
-  test("is told a chat in its own format, and its answer comes back as a chat", async () => {
+describe("a provider known only to upstreams/, wire/ and the lists of formats", () => {
+  test("gets a chat translated to its own format, and its answer is translated back to a chat completion", async () => {
     const call = callOf("toy-1");
     const answer = answered(await served.converse(call, conversation({ seed: 4 })));
     expect(asked).toEqual([{ operation: "toy", body: { toy: "toy-1", say: ["Hi"], stream: false } }]);
@@ -213,7 +213,7 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
     expect(call.row).toMatchObject({ target_url: "https://toy.example/toy", upstream_request_id: "toy-1", residency_class: "allowed" });
   });
 
-  test("streams in its own framing, and its caller reads events", async () => {
+  test("may stream in its own framing, which the caller gets as stream events", async () => {
     const answer = answered(await served.converse(callOf("toy-1"), conversation({ stream: true })));
     expect([answer.kind, answer.headers["content-type"]]).toEqual(["stream", "text/event-stream"]);
     const body = await bodyOf(answer);
@@ -221,18 +221,18 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
     expect(body).toEndWith("data: [DONE]\n\n");
   });
 
-  test("is sent a chat as it came for a model that speaks it", async () => {
+  test("gets a chat unchanged for a model that speaks the chat format", async () => {
     const answer = answered(await served.converse(callOf("toy-chat"), conversation({ x_new: [1] })));
     expect(asked).toEqual([{ operation: "chat", body: { model: "toy-chat", messages: [{ role: "user", content: "Hi" }], x_new: [1] } }]);
     expect(JSON.parse(await bodyOf(answer)).choices[0].message.content).toBe("As it came");
   });
 
-  test("is not trusted with what an earlier call left behind", async () => {
+  test("is not sent a request that refers to an earlier call", async () => {
     const refused = await served.converse(callOf("toy-chat"), { ...conversation({}), statefulFields: ["previous_response_id"] });
     expect(refused).toMatchObject({ code: "unsupported_parameter", fields: [{ field: "previous_response_id" }] });
   });
 
-  test("that keeps conversations with their instructions is sent no others for one that goes on", async () => {
+  test("that keeps a conversation with its instructions is sent no new instructions when it continues", async () => {
     const going = (instructions: readonly string[]) => {
       const kept = { ...conversation({ thread: "t" }), statefulFields: ["thread"], instructedBy: "thread" };
       kept.inbound.addInstructions(instructions, []);
@@ -244,7 +244,7 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
     expect(asked).toMatchObject([{ body: { thread: "t" } }]);
   });
 
-  test("embeds in its own format, and says what it cannot", async () => {
+  test("creates embeddings in its own format, and reports what it does not support", async () => {
     const embed = (input: string) => {
       const request = readEmbeddingsRequest(new TextEncoder().encode(JSON.stringify({ model: "toy", input })));
       if (!(request instanceof EmbeddingsRequest)) throw new Error(JSON.stringify(request));
@@ -257,7 +257,7 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
     expect(await served.embed(callOf("toy-1"), request)).toMatchObject({ code: "unsupported_parameter", message: "A toy needs words." });
   });
 
-  test("counts for itself what its traits say, and nothing else", async () => {
+  test("counts tokens for the operations in its traits only", async () => {
     const { inbound } = conversation({});
     const count = (operation: "count_tokens" | "gemini_count") =>
       served.countTokens(callOf("toy-chat"), { inbound, operation, headers: {}, estimate: () => ({ input_tokens: 99 }) });
@@ -270,7 +270,7 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
     expect(asked).toEqual([{ operation: "toy", body: { toy: "toy-1", say: ["ping"], stream: false } }]);
   });
 
-  test("is within every region where it says that nothing leaves the gateway", () => {
+  test("is allowed in every region if its traits say that it is local", () => {
     const elsewhere = { ["toy" as ApiFormat]: { ...toy, traits: { ...toyTraits, local: false } } } as DispatchParts["providers"];
     expect([residencyOf(tenant, model("toy-1"), providers), residencyOf(tenant, model("toy-1"), elsewhere)]).toEqual([
       "allowed",

@@ -8,7 +8,7 @@ function read(params: string) {
   return { message: request.message, view: toolView(request) };
 }
 
-test("what a control changes leaves every digit of the numbers beside it", () => {
+test("a change by a control keeps all digits of other numbers", () => {
   const { message, view } = read(
     '{"name":"pay","arguments":{"to":"joe@example.com","__proto__":{"x":1e400},"account":12345678901234567890,"list":[{"rate":0.10000000000000000001},"joe@example.com"],"plain":1.5}}',
   );
@@ -18,7 +18,7 @@ test("what a control changes leaves every digit of the numbers beside it", () =>
   );
 });
 
-test("a number that was changed itself is written as it is now, and so is one under another name", () => {
+test("a changed number is written as changed, also under a changed name", () => {
   const { message, view } = read(
     '{"name":"pay","arguments":{"joe@example.com":4111111111111111,"card":4111111111111111,"account":12345678901234567890}}',
   );
@@ -29,13 +29,13 @@ test("a number that was changed itself is written as it is now, and so is one un
   );
 });
 
-test("members whose names are replaced alike all reach the server", () => {
+test("members whose names are replaced alike get distinct names", () => {
   const { message, view } = read('{"name":"pay","arguments":{"joe@example.com":1,"ann@example.com":2,"[EMAIL]":3}}');
   for (const slot of view.texts()) if (slot.text.includes("@")) slot.replace("[EMAIL]");
   expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{"[EMAIL]":3,"[EMAIL] 2":1,"[EMAIL] 3":2}}');
 });
 
-test("a whole number of more digits than a number keeps is looked at with all of them", () => {
+test("a long integer is inspected with all its digits", () => {
   const { message, view } = read(
     '{"name":"pay","arguments":{"cards":[4539148803436467008,{"of":4539148803436467008}],"rate":4539148803436467008.5,"account":12345678901234567890}}',
   );
@@ -56,7 +56,7 @@ test("a whole number of more digits than a number keeps is looked at with all of
   );
 });
 
-test("what stands beside the arguments of a call is looked at as they are, and of the protocol's own what is no handle", () => {
+test("members beside the arguments are inspected like them, except protocol handles", () => {
   const { message, view } = read(
     '{"name":"pay","note":"to joe","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );
@@ -67,7 +67,7 @@ test("what stands beside the arguments of a call is looked at as they are, and o
   );
 });
 
-test("what a caller says of the task that a call is to run as is looked at", () => {
+test("text in a call's task member is inspected", () => {
   const { message, view } = read('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"joe@example.com"}}');
   for (const slot of view.texts()) if (slot.text === "joe@example.com") slot.replace("[EMAIL]");
   expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"[EMAIL]"}}');
@@ -80,7 +80,7 @@ function textsOf(method: string, params: object): string[] {
     .map(({ text }) => text);
 }
 
-test("what a request asks for and what its sender says of itself is looked at, whatever it asks", () => {
+test("any request's target, and what its sender says about itself, is inspected", () => {
   expect(textsOf("resources/read", { uri: "notes://joe%40example.com" })).toEqual(["notes://joe@example.com"]);
   expect(textsOf("prompts/list", { cursor: "c-1" })).toEqual([]);
   expect(textsOf("prompts/list", { cursor: "one two" })).toEqual(["one two"]);
@@ -108,7 +108,7 @@ function received(text: string, more: object = {}) {
   return { ...request, message, view: toolView(request) };
 }
 
-test("of an answer that is withheld nothing else is sent, in whichever member", () => {
+test("a withheld answer is sent without any of its other content", () => {
   const paramHeaders = { "mcp-param-x": "secret" };
   const { message, view } = received('{"jsonrpc":"2.0","id":7,"result":{"a":"b"},"params":{"c":"secret"},"d":"secret"}', { paramHeaders });
   expect(view.texts().map(({ text }) => text)).toEqual(expect.arrayContaining(["secret", "params", "c", "d", "b"]));
@@ -117,7 +117,7 @@ test("of an answer that is withheld nothing else is sent, in whichever member", 
   expect(paramHeaders).toEqual({} as typeof paramHeaders);
 });
 
-test("of a cancellation that is withheld only the request is sent, and nothing where that may be content", () => {
+test("a withheld cancellation is sent with its request ID only, and refused if that ID may contain text", () => {
   const cancelled = (requestId: unknown, more: object = {}) =>
     received(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "secret" }, ...more }));
   const { message, view } = cancelled(12, { extra: "secret" });
@@ -127,7 +127,7 @@ test("of a cancellation that is withheld only the request is sent, and nothing w
   expect(cancelled(1, { id: "a secret" }).view.withhold).toBeNull();
 });
 
-test("an ID that may be content is looked at, and never sent with an answer that is withheld", () => {
+test("an ID that may contain text is inspected, and its answer cannot be withheld", () => {
   for (const id of ['"one two"', '{"one":"two"}', '["one two"]']) {
     const { view } = received(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
     expect(view.texts().map(({ text }) => text)).not.toEqual([]);
@@ -137,7 +137,7 @@ test("an ID that may be content is looked at, and never sent with an answer that
     expect(received(`{"jsonrpc":"2.0","id":${id},"result":{}}`).view.withhold).not.toBeNull();
 });
 
-test("an answer is refused, not withheld, where the path that it is sent to is blocked", () => {
+test("an answer is refused, not withheld, if the path it is sent to is blocked", () => {
   const { view } = received('{"jsonrpc":"2.0","id":1,"result":{"a":"b"}}', { subPath: "/to/joe%40example.com" });
   expect(view.withhold).not.toBeNull();
   const [path] = view.texts();
@@ -146,7 +146,7 @@ test("an answer is refused, not withheld, where the path that it is sent to is b
   expect(view.withhold).toBeNull();
 });
 
-test("a handle among the headers is looked at where it may be content, before what is sent with it", () => {
+test("a handle in the headers that may contain text is inspected first", () => {
   const message = readRpc(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"result":{"a":"b"}}')) as RpcMessage;
   const view = toolView({ ...toolCalled("{}"), message }, undefined, () => ["e-1", null, "one two"]);
   const [handle, ...others] = view.texts();
@@ -155,7 +155,7 @@ test("a handle among the headers is looked at where it may be content, before wh
   expect(view.withhold).toBeNull();
 });
 
-test("the address of a root is looked at as its reader decodes it, and keeps its spelling", () => {
+test("a root's URI is inspected in decoded form, and keeps its spelling if unchanged", () => {
   const { message, view } = received(
     '{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///joe%40example.com"},{"uri":"file:///a%20b"}]}}',
   );

@@ -27,7 +27,7 @@ const figures = (...items: UsageItem[]) =>
     provisional,
   }));
 
-test("what a page tells in parts under one name is their sum, and nothing of it is lost", () => {
+test("usage items with the same name and day are summed exactly", () => {
   const cost = (costNano: bigint) => item({ costNano, currency: "usd" });
   expect(figures(cost(1_000_000_001n), cost(2n), cost(-3n))).toEqual([
     { cost_nano: "1000000000", input_tokens: null, requests: null, provisional: false },
@@ -37,7 +37,7 @@ test("what a page tells in parts under one name is their sum, and nothing of it 
   ]);
 });
 
-test("what is of another day, or of other dimensions, is not added", () => {
+test("usage items of another day or with other dimensions are not added", () => {
   const other = item({ costNano: 2n, currency: "usd", dimensions: { line_item: "gpt-5, output" } });
   const elsewhere = item({ costNano: 4n, currency: "usd", start: window.to });
   expect(figures(item({ costNano: 1n, currency: "usd" }), other, elsewhere).map(({ cost_nano }) => cost_nano)).toEqual(["1", "2"]);

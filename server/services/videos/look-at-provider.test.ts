@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { videoBytes } from "./look-at-provider.ts";
 
-test("a video that trickles in for ever ends when all of it has taken too long", async () => {
+test("a video download that trickles for too long is aborted", async () => {
   let isOver = false;
   const server = Bun.serve({
     port: 0,

@@ -33,7 +33,7 @@ async function writtenWhen(code: "too_many_uploads" | "files_unavailable"): Prom
   return written;
 }
 
-test("a video waits for as long as its tenant has too many uploads under way, and is not given up for it", async () => {
+test("a video waits while its tenant has too many uploads in progress, and does not fail because of them", async () => {
   expect(await writtenWhen("too_many_uploads")).toEqual([["note", { failures: LAST_TRY, afterMs: 20_000 }]]);
   expect(await writtenWhen("files_unavailable")).toMatchObject([["end", { status: "failed", error: { code: "files_unavailable" } }]]);
 });

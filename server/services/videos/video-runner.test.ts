@@ -37,7 +37,7 @@ async function leave(tenant: string, owner: string, jobs: number, seconds: numbe
       'call-' || ${tenant} || n, '127.0.0.1', now(), now(), now() + interval '1 day' FROM generate_series(1, ${jobs}::int) n`.execute(db);
 }
 
-test("a tenant whose provider never comes to an end keeps no other tenant's jobs waiting", async () => {
+test("a tenant whose provider never answers does not delay other tenants' jobs", async () => {
   const begun = new Map<string, number>();
   const stuck: (() => void)[] = [];
   const runner = runnerOf({
@@ -62,7 +62,7 @@ test("a tenant whose provider never comes to an end keeps no other tenant's jobs
   await sql`DELETE FROM video_jobs`.execute(database.db);
 });
 
-test("what is held for a job is held once, at the process that has the job", async () => {
+test("a job's hold exists once, at the process that runs the job", async () => {
   const holds = new Set<string>();
   /** Including those that were released. */
   const ever = new Set<string>();
@@ -101,21 +101,21 @@ test("what is held for a job is held once, at the process that has the job", asy
   expect([...holds].sort()).toEqual([`call-held1/video/${other.id}`, `call-held2/video/${away.id}`].sort());
 });
 
-test("a job whose model was deleted, and which nobody can ask for any more, fails for that and not a day later", async () => {
-  const told: object[] = [];
-  const calls = { recordEvent: async (_: object, __: object, outcome: object) => (told.push(outcome), true) };
+test("a job whose model was deleted fails soon with that reason", async () => {
+  const recorded: object[] = [];
+  const calls = { recordEvent: async (_: object, __: object, outcome: object) => (recorded.push(outcome), true) };
   const runner = runnerOf({ budgets: { settle: async () => undefined }, calls } as unknown as Partial<VideoRunnerParts>);
   await leave("deleted", runner.id, 1, 1);
-  // Four looks found no model.
+  // Four polls found no model.
   await sql`UPDATE video_jobs SET failures = 4 WHERE id = 'deleted1'`.execute(database.db);
   const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
-  const looked = async () => {
+  const polled = async () => {
     await sql`UPDATE video_jobs SET look_at = now() - interval '1 second' WHERE id = 'deleted1'`.execute(database.db);
     await runner.look();
     return job();
   };
-  const { status, error } = await until(looked, ({ ended_at: endedAt }) => endedAt !== null);
+  const { status, error } = await until(polled, ({ ended_at: endedAt }) => endedAt !== null);
   expect([status, error?.code]).toEqual(["failed", "model_not_found"]);
-  await until(looked, ({ settled_at: settledAt }) => settledAt !== null);
+  await until(polled, ({ settled_at: settledAt }) => settledAt !== null);
   await runner.stop();
 });

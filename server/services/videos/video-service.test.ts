@@ -30,41 +30,41 @@ async function cancelled(codec: VideoCodec, answers: Readonly<Partial<Record<Pro
     begin: () => undefined,
     now: Date.now,
   } as never);
-  const told = await videos.cancel({ row: {} } as Call, {} as never, "video_1");
-  return { told: "code" in told ? told.code : told.status, isKept, methods };
+  const outcome = await videos.cancel({ row: {} } as Call, {} as never, "video_1");
+  return { outcome: "code" in outcome ? outcome.code : outcome.status, isKept, methods };
 }
 
-test("a job under way is cancelled at its provider", async () => {
+test("a running job is cancelled at its provider", async () => {
   expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
-    ...{ told: "cancelled", isKept: true, methods: ["GET", "DELETE"] },
+    ...{ outcome: "cancelled", isKept: true, methods: ["GET", "DELETE"] },
   });
 });
 
-test("a video that is ready at its provider is not deleted there by a cancel that comes too late", async () => {
+test("a video already completed at its provider is not deleted by a late cancellation", async () => {
   const ready = { ...RUNNING, status: "completed" };
   expect(await cancelled(openaiVideos, { GET: [200, ready], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
-    ...{ told: "video_ended", isKept: false, methods: ["GET"] },
+    ...{ outcome: "video_ended", isKept: false, methods: ["GET"] },
   });
 });
 
-test("a provider that knows no cancel goes on, and its job is not said to be cancelled", async () => {
+test("a job is not reported as cancelled if its provider does not support cancellation", async () => {
   expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [404, {}] })).toMatchObject({
-    ...{ told: "video_not_cancellable", isKept: false },
+    ...{ outcome: "video_not_cancellable", isKept: false },
   });
 });
 
-test("a provider that cannot be asked how far a job is is not asked to cancel it", async () => {
+test("a job whose state cannot be read is not cancelled at its provider", async () => {
   expect(await cancelled(openaiVideos, { GET: [503, {}], DELETE: [200, {}] })).toEqual({
-    ...{ told: "video_not_cancellable", isKept: false, methods: ["GET"] },
+    ...{ outcome: "video_not_cancellable", isKept: false, methods: ["GET"] },
   });
 });
 
-test("a provider that says it was ready before it was cancelled is believed", async () => {
+test("a job that its provider completed before the cancellation counts as ended", async () => {
   const answers = {
     GET: [200, { id: "vid_1", status: "in_progress" }],
     POST: [200, { id: "vid_1", status: "completed", steps: [] }],
   } as const;
   const uri = "http://provider/v";
   const made = { ...answers.POST[1], steps: [{ type: "model_output", content: [{ type: "video", mime_type: "video/mp4", uri }] }] };
-  expect(await cancelled(interactionsVideos, { ...answers, POST: [200, made] })).toMatchObject({ told: "video_ended", isKept: false });
+  expect(await cancelled(interactionsVideos, { ...answers, POST: [200, made] })).toMatchObject({ outcome: "video_ended", isKept: false });
 });

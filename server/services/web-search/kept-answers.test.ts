@@ -38,7 +38,7 @@ const found = (snippet: string, published: string | null = null) => [{ title: "t
 /** One flat string, as a decoder returns it, rather than a rope. */
 const decoded = (length: number) => new TextDecoder().decode(new Uint8Array(length).fill(0x61));
 
-test("what is kept of an answer does not keep the rest of it", async () => {
+test("a cached result does not keep the rest of the answer in memory", async () => {
   const call = serving({
     ask: async () => found("s", decoded(2_000_000).slice(0, 40)),
     fetch: async (address) => ({
@@ -58,7 +58,7 @@ test("what is kept of an answer does not keep the rest of it", async () => {
   ).toBeLessThan(150);
 });
 
-test("large answers, and pages with nothing to read in them, make way for others", async () => {
+test("large answers and empty pages are evicted from the cache to make room for others", async () => {
   let asked = 0;
   const call = serving({
     ask: async () => {

@@ -50,14 +50,14 @@ function serving({
   return { call, questions };
 }
 
-test("a search asked for in a domain is made in those below it that are allowed", async () => {
+test("a search in a domain is limited to the allowed subdomains of it", async () => {
   const { call, questions } = serving({ allowed: [["docs.example.com", "other.test"]], common: ["docs.example.com", "other.test"] });
   await call("web_search", { query: "otters", domains: ["example.com"] });
   await call("web_search", { query: "otters", domains: ["a.docs.example.com", "evil.test"] });
   expect(questions.map(({ domains }) => [...domains])).toEqual([["docs.example.com"], ["a.docs.example.com"]]);
 });
 
-test("a search that may find nothing is not made, and costs nothing", async () => {
+test("a search whose domains are all disallowed is not made, and costs nothing", async () => {
   const one = serving({ allowed: [["docs.example.com"]], common: ["docs.example.com"] });
   const none = serving({ allowed: [["a.test"], ["b.test"]] });
   for (const { call, questions } of [one, none]) {
@@ -72,7 +72,7 @@ test("a search that may find nothing is not made, and costs nothing", async () =
   expect([(await none.call("web_search", { query: "otters" })).isError, none.questions]).toEqual([true, []]);
 });
 
-test("nothing that nobody sees stands in what is found, its address included", async () => {
+test("invisible characters are removed from search results, including their URLs", async () => {
   const hidden = "\u{E0069}\u{E0067}\u200B\u202E";
   const page = {
     title: `Otters${hidden}`,
@@ -87,7 +87,7 @@ test("nothing that nobody sees stands in what is found, its address included", a
   for (const said of [url, content[0].text]) expect(said).not.toMatch(/[\u{E0000}-\u{E007F}\u200B\u202E]/u);
 });
 
-test("a page is read part by part in whole characters", async () => {
+test("a page is read in parts that never split a character", async () => {
   const text = `${"a".repeat(9)}😀${"b".repeat(9)}😀😀`;
   const { call } = serving({ text });
   for (const max_length of [1, 10]) {

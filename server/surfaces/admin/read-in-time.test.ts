@@ -16,7 +16,7 @@ function exported(count: number) {
   return { pieces: pieces(), ended: ended.promise };
 }
 
-test("what an export is read from is given back while its reader takes nothing, who is told when it goes on", async () => {
+test("an export's source is released while its reader stalls, and the reader gets an error when it continues", async () => {
   const { pieces, ended } = exported(1_000_000);
   const read = readInTime(pieces, PACE);
   expect(await read.next()).toEqual({ done: false, value: "x" });
@@ -25,7 +25,7 @@ test("what an export is read from is given back while its reader takes nothing, 
   expect(await read.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a reader that takes a byte now and then gains no time by it", async () => {
+test("a reader that takes a byte now and then is stopped as too slow", async () => {
   const { pieces, ended } = exported(1_000_000);
   const trickle = async () => {
     for await (const _ of readInTime(pieces, PACE)) await delay(10);
@@ -34,7 +34,7 @@ test("a reader that takes a byte now and then gains no time by it", async () => 
   await ended;
 });
 
-test("a reader that takes all of it gets all of it, and one that leaves holds nothing", async () => {
+test("a steady reader gets the whole export, and one that leaves releases its source", async () => {
   const whole = exported(10_000);
   expect((await Array.fromAsync(readInTime(whole.pieces))).length).toBe(10_000);
   await whole.ended;

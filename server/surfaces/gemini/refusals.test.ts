@@ -4,12 +4,12 @@ import type { Call } from "../../road/call.ts";
 import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
 import { geminiRefusals } from "./refusals.ts";
 
-test("a refusal that will pass says when, where Google's clients look for it: they know no header for that", () => {
-  const told = (headers?: Record<string, string>) => {
+test("a temporary refusal has its retry delay in the error details, where Google's clients look for it", () => {
+  const refused = (headers?: Record<string, string>) => {
     const { body } = geminiRefusals.refusal(refuse("rate_limit_exceeded", undefined, headers && { headers }), {} as Call);
     return JSON.parse(body as string);
   };
-  const limited = told({ "retry-after": "30" });
+  const limited = refused({ "retry-after": "30" });
   expect([limited.error.details[0], retryDelaySeconds(limited)]).toEqual([{ code: "rate_limit_exceeded" }, 30]);
-  expect(told().error.details).toEqual([{ code: "rate_limit_exceeded" }]);
+  expect(refused().error.details).toEqual([{ code: "rate_limit_exceeded" }]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { refuse } from "../../kernel/errors.ts";
 import { messageOf } from "./refusals.ts";
 
-test("each field that is wrong is named in a sentence that reads", () => {
+test("each invalid field is named in a readable sentence", () => {
   const fields = (message: string) => ({ fields: [{ field: "n", message }] });
   expect(messageOf(refuse("invalid_body", undefined, fields("must be a whole number")))).toBe(
     "The request body is not valid. `n` must be a whole number.",

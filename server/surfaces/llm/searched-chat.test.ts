@@ -3,7 +3,7 @@ import { SearchedStream } from "./searched-chat.ts";
 
 const piece = (body: object) => new TextEncoder().encode(`data: ${JSON.stringify(body)}\n\n`);
 
-test("a search that was made is metered, however early the caller hangs up on its answer", () => {
+test("a web search is metered even if the caller disconnects early", () => {
   const stream = new SearchedStream({ hideUsage: true }, 400);
   stream.push(piece({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }));
   expect(stream.usage).toBeNull();

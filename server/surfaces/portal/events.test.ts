@@ -47,26 +47,26 @@ async function opened(
 
 const read = async (reader: StreamAnswer["upstream"]) => new TextDecoder().decode((await reader.read()).value);
 
-test("a portal that goes while it is asked whether it may stay is told nothing more", async () => {
+test("a portal that disconnects during the check of its access causes no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on("unhandledRejection", note);
-  const looked = Promise.withResolvers<typeof USER>();
+  const lookup = Promise.withResolvers<typeof USER>();
   const reader = await opened(
-    () => looked.promise,
+    () => lookup.promise,
     () => () => undefined,
   );
   expect(await read(reader)).toBe("event: ready\ndata: {}\n\n");
   const [beat] = beats.mock.calls[0] as [() => void];
   beat();
   await reader.cancel();
-  looked.resolve(USER);
+  lookup.resolve(USER);
   await new Promise(setImmediate);
   process.off("unhandledRejection", note);
   expect(unhandled).toEqual([]);
 });
 
-test("a portal that comes while the feed stops is told so, and nothing of it is left", async () => {
+test("a portal that connects while the feed stops gets the end of the stream, and leaves nothing behind", async () => {
   let left = 0;
   const reader = await opened(
     async () => USER,
@@ -81,24 +81,24 @@ test("a portal that comes while the feed stops is told so, and nothing of it is 
 });
 
 const LEFT: [who: string, change: (user: { is_active: boolean; tokens_valid_from: Date }, tenant: { enabled: boolean }) => void][] = [
-  ["a person who was switched off", (user) => (user.is_active = false)],
-  ["a token that is over", (user) => (user.tokens_valid_from = new Date(2))],
-  ["a tenant that was switched off", (_user, tenant) => (tenant.enabled = false)],
+  ["a disabled person", (user) => (user.is_active = false)],
+  ["a revoked token", (user) => (user.tokens_valid_from = new Date(2))],
+  ["a disabled tenant", (_user, tenant) => (tenant.enabled = false)],
 ];
 
-test.each(LEFT)("an event is the end of the portal of %s, and is not told there", async (_who, change) => {
+test.each(LEFT)("the event stream of %s ends at the next event, without sending it", async (_who, change) => {
   const user = { ...USER };
   const tenant = { enabled: true };
-  let told: Follower["tell"] = () => undefined;
+  let send: Follower["tell"] = () => undefined;
   const reader = await opened(
     async () => user,
-    (follower) => ((told = follower.tell), () => undefined),
+    (follower) => ((send = follower.tell), () => undefined),
     tenant,
   );
   await read(reader);
-  told({ name: "approval", data: { id: "first" } });
+  send({ name: "approval", data: { id: "first" } });
   expect(await read(reader)).toContain('"first"');
   change(user, tenant);
-  told({ name: "approval", data: { id: "second" } });
+  send({ name: "approval", data: { id: "second" } });
   expect((await reader.read()).done).toBe(true);
 });

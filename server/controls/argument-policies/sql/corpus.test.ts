@@ -33,7 +33,7 @@ function policyFor(dialect: SqlDialect) {
   return made.policy;
 }
 
-describe("a policy that denies writes", () => {
+describe("an SQL policy that denies writes", () => {
   const wrong: string[] = [];
   const figures = { reads: 0, writes: 0, readsDenied: 0, writesAllowed: 0 };
 
@@ -64,12 +64,12 @@ describe("a policy that denies writes", () => {
     console.log(JSON.stringify(figures));
   });
 
-  test("lets no write of the corpus through", () => {
+  test("denies every write of the corpus", () => {
     expect(figures.writes + figures.reads).toBeGreaterThanOrEqual(300);
     expect(wrong.filter((line) => line.includes(" ALLOWED: "))).toEqual([]);
   });
 
-  test("denies at most 2 % of its reads", () => {
+  test("denies at most 2 % of the corpus' reads", () => {
     expect(figures.readsDenied / figures.reads).toBeLessThanOrEqual(0.02);
   });
 });

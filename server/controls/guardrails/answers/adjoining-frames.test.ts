@@ -25,27 +25,27 @@ const saidBy = (frames: readonly string[], choice = 0) =>
     .map(({ index, delta }) => (index === choice ? delta.content : ""))
     .join("");
 
-test("of frames that came together those keep their bytes that say what they said", () => {
+test("frames that arrive together keep their bytes where their text is unchanged", () => {
   const frames = ["one ", "two ", "three ", "four ", "fi"].map((text) => chunk(0, text));
   const { bytes, said } = passed({ pii: { action: "redact" } }, frames);
   expect(bytes.slice(0, 4)).toEqual(frames.slice(0, 4));
   expect(said).toBe("one two three four fi");
 });
 
-test("a value in frames that came together is redacted, and the frames are as many as came", () => {
+test("a value split over frames that arrive together is redacted, and the number of frames stays the same", () => {
   const frames = ["Ask joe", "@exam", "ple.com", " or ", "nobody."].map((text) => chunk(0, text));
   const { bytes, said } = passed({ pii: { action: "redact" } }, frames);
   expect(bytes).toHaveLength(frames.length);
   expect(said).toBe("Ask [REDACTED:email] or nobody.");
 });
 
-test("texts of several choices are told apart", () => {
+test("texts of several choices are inspected separately", () => {
   const frames = [chunk(0, "joe@exam"), chunk(1, "ann@exam"), chunk(1, "ple.org, "), chunk(0, "ple.com, "), chunk(0, "done. ")];
   const { bytes } = passed({ pii: { action: "redact" } }, frames);
   expect([saidBy(bytes, 0), saidBy(bytes, 1)]).toEqual(["[REDACTED:email], done. ", "[REDACTED:email], "]);
 });
 
-test("nothing leaves behind what blocks", () => {
+test("no frame from the blocked value on is sent", () => {
   const settings: GuardSettings = { bannedWords: { action: "block", words: ["titan"] } };
   const frames = ["All of ", "us. ", "The ti", "tan ", "is here."].map((text) => chunk(0, text));
   const { bytes, refusal } = passed(settings, frames);

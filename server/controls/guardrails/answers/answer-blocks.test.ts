@@ -56,7 +56,7 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
 
 const textsOf = (body: ReturnType<typeof response>) => body.output.map(({ content }) => content[0]?.text ?? "").join("");
 
-describe("a value that is cut over blocks of one text", () => {
+describe("a value split over several blocks of text", () => {
   test("is found in a whole message and in a whole response", () => {
     const said = message(CARD);
     expect(runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, cards("redact")).whole(said as unknown as JsonObject))).toBe(true);
@@ -74,7 +74,7 @@ describe("a value that is cut over blocks of one text", () => {
     }
   });
 
-  test("is found in their streams, also where the text is said again", () => {
+  test("is found in streams, also in events that repeat the text", () => {
     const { events } = through("messages", messageEvents(CARD), cards("redact"));
     expect(events.map((event) => event.delta?.text ?? "").join("")).not.toContain("1111 1111 is");
     const responses = through("responses", responseEvents(CARD), cards("redact"));
@@ -84,7 +84,7 @@ describe("a value that is cut over blocks of one text", () => {
     expect(through("responses", responseEvents(CARD), cards("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
   });
 
-  test("is found where a block begins before the one in front of it has ended", () => {
+  test("is found where a block starts before the previous one has ended", () => {
     const begun = CARD.flatMap((text, index) => [
       { type: "content_block_start", index, content_block: { type: "text", text: "" } },
       { type: "content_block_delta", index, delta: { type: "text_delta", text } },
@@ -104,7 +104,7 @@ describe("a value that is cut over blocks of one text", () => {
     expect(JSON.stringify(events.at(-1))).toContain("[REDACTED:credit_card] is");
   });
 
-  test("a word that only two blocks make is found, and one that was judged is not judged anew", () => {
+  test("is found, while a word that was already inspected is not redacted twice", () => {
     const run = redacting();
     const { events } = through("messages", messageEvents(["My card, a sword", "fish and", " no discard"]), run);
     expect(events.map((event) => event.delta?.text ?? "").join("")).toBe(
@@ -113,7 +113,7 @@ describe("a value that is cut over blocks of one text", () => {
   });
 });
 
-test("very many blocks are looked at in time that grows with their number", () => {
+test("inspection takes time linear in the number of blocks", () => {
   const blocks = Array.from({ length: 10_000 }, () => "a@");
   const said = message(blocks);
   const started = cpuMs();
@@ -123,7 +123,7 @@ test("very many blocks are looked at in time that grows with their number", () =
   expect(said).toEqual(message(blocks));
 });
 
-test("blocks in which nothing is found stay as they were", () => {
+test("blocks without findings stay unchanged", () => {
   const texts = ["One ends with 4111 ", "and two begins so,", " with joe@", " nobody."];
   const said = message(texts);
   runToEnd(new AnswerGuard(ANSWER_FORMATS.messages, redacting()).whole(said as unknown as JsonObject));

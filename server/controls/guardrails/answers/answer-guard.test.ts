@@ -33,7 +33,7 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   return { events, steps, refusal: guard.refusal, text };
 }
 
-describe("a reason to finish", () => {
+describe("a finish reason", () => {
   const chat = (content: string, finish: string | null) => ({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
   const gemini = (text: string, finish: string | null) => ({
     candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...(finish === null ? {} : { finishReason: finish }) }],
@@ -46,7 +46,7 @@ describe("a reason to finish", () => {
     ["gemini", gemini, "STOP"],
     ["completions", completion, "stop"],
     ["completions", completion, ""],
-  ] as const)("in every frame does not cut a value in two (%s, %#)", (format, frame, finish) => {
+  ] as const)("in every frame does not split a value (%s, %#)", (format, frame, finish) => {
     const { text, refusal, events } = through(format, [
       frame("Write to joe@exam", finish),
       frame("ple.com to", finish),
@@ -61,13 +61,13 @@ describe("a reason to finish", () => {
     expect(said).toBe("Write to [REDACTED:email] today.");
   });
 
-  test("comes with the last of the text, when nothing goes on behind it", () => {
+  test("is sent with the last of the text when nothing follows", () => {
     const { events, steps } = through("chat", [chat("Mail ", null), chat("joe@example.com", "stop"), { choices: [], usage: {} }, "[DONE]"]);
     expect(events.map((event) => event.choices?.[0]?.delta.content ?? null)).toEqual(["Mail ", "[REDACTED:email]", null, null]);
     expect(steps).toEqual([1, 1, 3, 4]);
   });
 
-  test("behind which another choice went on is the end of its own", () => {
+  test("followed by another choice's text ends its own choice, so that later text of it is refused", () => {
     const other = { choices: [{ index: 1, delta: { content: "Well." }, finish_reason: null }] };
     const { refusal, text } = through("chat", [chat("Write to joe@exam", "stop"), other, chat("ple.com", "stop")]);
     expect(refusal?.code).toBe("upstream_invalid_response");
@@ -78,8 +78,8 @@ describe("a reason to finish", () => {
 const chunk = (...choices: object[]) => ({ id: "c", choices });
 const delta = (index: number, given: object, finish: string | null = null) => ({ index, delta: given, finish_reason: finish });
 
-describe("chat", () => {
-  test("calls that all have the same index are redacted each by itself", () => {
+describe("a chat completion", () => {
+  test("with several calls at the same index has each call redacted separately", () => {
     const named = (id: string, given: string) =>
       chunk(delta(0, { tool_calls: [{ index: 0, id, type: "function", function: { name: "mail", arguments: given } }] }));
     const more = (given: string) => chunk(delta(0, { tool_calls: [{ index: 0, function: { arguments: given } }] }));
@@ -125,7 +125,7 @@ describe("chat", () => {
     ]);
   });
 
-  test("two choices in one stream are two texts", () => {
+  test("stream with two choices has their texts inspected separately", () => {
     const { events } = through("chat", [
       chunk(delta(0, { content: "Mail joe" }), delta(1, { content: "Call 4539 1488" })),
       chunk(delta(1, { content: " 0343 6467." }), delta(0, { content: "@example.com now" })),
@@ -143,12 +143,12 @@ describe("chat", () => {
     expect(events.at(-1)).toBe("[DONE]");
   });
 
-  test("what is held goes out before the end, also where no finish reason came", () => {
+  test("sends held text before the end, also without a finish reason", () => {
     const { events } = through("chat", [chunk(delta(0, { role: "assistant", content: "Well" })), "[DONE]"]);
     expect(events).toEqual([chunk(delta(0, { role: "assistant", content: "" })), chunk(delta(0, { content: "Well" })), "[DONE]"]);
   });
 
-  test("reasoning and content are held apart", () => {
+  test("has reasoning and content inspected separately", () => {
     const { events } = through("chat", [
       chunk(delta(0, { reasoning_content: "Say joe@" })),
       chunk(delta(0, { content: "Hi joe" })),
@@ -163,7 +163,7 @@ describe("chat", () => {
     expect([all("reasoning_content"), all("content")]).toEqual(["Say joe@", "Hi joe and [REDACTED:email]"]);
   });
 
-  test("log probabilities, which tell the text once more, are taken out", () => {
+  test("loses its log probabilities, which repeat the text", () => {
     const { text } = through("chat", [
       { id: "c", choices: [{ ...delta(0, { content: MAIL }), logprobs: { content: [{ token: "joe@", logprob: -1, top_logprobs: [] }] } }] },
       chunk(delta(0, {}, "stop")),
@@ -176,7 +176,7 @@ describe("chat", () => {
     expect(JSON.stringify(body)).not.toContain("joe");
   });
 
-  test("parallel calls wait for the last of them, and the text beside them flows", () => {
+  test("with parallel calls holds them until the last is complete, while text passes", () => {
     const call = (index: number, given: object) => ({ tool_calls: [{ index, ...given }] });
     const frames = [
       chunk(delta(0, call(0, { id: "a", function: { name: "mail", arguments: '{"to":"joe@' } }))),
@@ -198,8 +198,8 @@ describe("chat", () => {
   });
 });
 
-describe("responses", () => {
-  test("two tellings of a call that differ become one", () => {
+describe("a response", () => {
+  test("with two different versions of a call's arguments gets one version in all events", () => {
     const at = { output_index: 0 };
     const item = { type: "function_call", id: "f", call_id: "c", name: "run", arguments: '{"x":2}' };
     const { events } = through("responses", [
@@ -211,14 +211,14 @@ describe("responses", () => {
     expect(events.map((event) => event.delta ?? event.arguments ?? event.item.arguments)).toEqual(["", '{"x":2}', '{"x":2}', '{"x":2}']);
   });
 
-  test("both members that say what is done on a computer are guarded, each as what it is", () => {
+  test("has both action members of a computer call inspected", () => {
     const action = { type: "click", x: 1, y: 2 };
     const item = { type: "computer_call", call_id: "c1", action, actions: [{ type: "type", text: `to ${MAIL}` }, { type: "wait" }] };
     const { events } = through("responses", [{ type: "response.output_item.done", output_index: 0, item }]);
     expect(events[0].item).toMatchObject({ action, actions: [{ type: "type", text: "to [REDACTED:email]" }, { type: "wait" }] });
   });
 
-  test("a response that only its last event tells is guarded there", () => {
+  test("whose output is only in the last event is redacted there", () => {
     const { events } = through("responses", [
       {
         type: "response.completed",
@@ -292,14 +292,14 @@ const SOURCED = {
   },
 } as const;
 
-describe("what an answer says of its sources", () => {
-  test.each(["chat", "responses", "gemini"] as const)("is guarded like the answer (%s)", (format) => {
+describe("an answer's source annotations", () => {
+  test.each(["chat", "responses", "gemini"] as const)("are redacted like its text (%s)", (format) => {
     const body = structuredClone(SOURCED[format]);
     runToEnd(new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT)).whole(body as never));
     expect(body).toEqual(JSON.parse(JSON.stringify(SOURCED[format]).replaceAll(MAIL, "[REDACTED:email]")));
   });
 
-  test("is guarded in the events of its own, and told once", () => {
+  test("are redacted in events of their own, and sent once", () => {
     const responses = through("responses", [
       {
         type: "response.output_text.annotation.added",
@@ -322,8 +322,8 @@ describe("what an answer says of its sources", () => {
   });
 });
 
-describe("messages", () => {
-  test("sources, results of hosted tools and thoughts are texts too", () => {
+describe("a message", () => {
+  test("has citations, results of hosted tools and thinking redacted as well", () => {
     const body = {
       type: "message",
       content: [
@@ -347,8 +347,8 @@ describe("messages", () => {
   });
 });
 
-describe("gemini", () => {
-  test("arguments that come in scattered parts are refused: only the caller could put them together", () => {
+describe("a Gemini answer", () => {
+  test("with partial function arguments is refused, because they cannot be assembled for inspection", () => {
     const { events, refusal } = through("gemini", [
       {
         candidates: [
@@ -364,10 +364,10 @@ describe("gemini", () => {
   });
 });
 
-describe("an answer of very many texts", () => {
+describe("an answer with very many texts", () => {
   const choices = (member: "message" | "delta") => Array.from({ length: 30_000 }, (_, index) => ({ index, [member]: { content: "a@" } }));
 
-  test("that is whole is looked at in time that grows with their number", () => {
+  test("is inspected in linear time when whole", () => {
     const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT));
     const body = { choices: choices("message") };
     const started = cpuMs();
@@ -376,7 +376,7 @@ describe("an answer of very many texts", () => {
     expect(body.choices.every(({ message }: any) => message.content === "a@")).toBe(true);
   });
 
-  test("that are open at once in a stream is refused: each would be told its end in a frame as large as the one it came in", () => {
+  test("is refused when they are open at once in a stream, because closing each needs a frame as large as its first", () => {
     const started = cpuMs();
     const { refusal, text } = through("chat", [{ choices: choices("delta") }, "[DONE]"]);
     expect([refusal?.code, text]).toEqual(["upstream_invalid_response", ""]);

@@ -58,61 +58,61 @@ const generated = (...parts: object[]) => ({ candidates: [{ content: { role: "mo
 /** Whole answers with the value in places where the format has no text. */
 const HIDDEN: readonly (readonly [name: string, format: Format, body: (value: string) => object])[] = [
   ["a member beside the choices", "chat", (v) => chat({}, { note: v })],
-  ["a deep one", "chat", (v) => chat({}, { note: [{ deep: [[{ deeper: v }]] }] })],
-  ["choices that are none", "chat", (v) => ({ choices: v })],
-  ["a choice that is none", "chat", (v) => ({ choices: [v, { index: 0, message: { content: "Hello" } }] })],
+  ["a deeply nested member", "chat", (v) => chat({}, { note: [{ deep: [[{ deeper: v }]] }] })],
+  ["choices that are not a list", "chat", (v) => ({ choices: v })],
+  ["a choice that is not an object", "chat", (v) => ({ choices: [v, { index: 0, message: { content: "Hello" } }] })],
   ["a member of a choice", "chat", (v) => ({ choices: [{ index: 0, message: { content: "Hello" }, note: v }] })],
   ["a message beside a delta", "chat", (v) => ({ choices: [{ index: 0, delta: {}, message: { content: v } }] })],
-  ["thinking of a vendor", "chat", (v) => chat({ thinking: v })],
-  ["details of reasoning", "chat", (v) => chat({ reasoning_details: [{ type: "reasoning.text", note: v }] })],
-  ["fields of a proxy", "chat", (v) => chat({ provider_specific_fields: { reasoning: { steps: [v] } } })],
+  ["a vendor's thinking member", "chat", (v) => chat({ thinking: v })],
+  ["reasoning details", "chat", (v) => chat({ reasoning_details: [{ type: "reasoning.text", note: v }] })],
+  ["provider-specific fields", "chat", (v) => chat({ provider_specific_fields: { reasoning: { steps: [v] } } })],
   ["a content that is an object", "chat", (v) => chat({ content: { said: v } })],
   ["a content that is a list of strings", "chat", (v) => chat({ content: [v] })],
-  ["a part nobody knows", "chat", (v) => chat({ content: [{ type: "note", lines: { a: v } }] })],
+  ["a part of unknown type", "chat", (v) => chat({ content: [{ type: "note", lines: { a: v } }] })],
   ["a member of a call", "chat", (v) => chat({ tool_calls: [{ id: "c", function: { name: "f", arguments: "{}", note: v }, note: v }] })],
-  ["calls that are none", "chat", (v) => chat({ tool_calls: v, function_call: v })],
-  ["who says it", "chat", (v) => chat({ name: v, role: `assistant ${v}` })],
-  ["an id that is none", "chat", (v) => chat({}, { id: `Say it to ${v}` })],
+  ["calls that are not a list", "chat", (v) => chat({ tool_calls: v, function_call: v })],
+  ["the name and role of the speaker", "chat", (v) => chat({ name: v, role: `assistant ${v}` })],
+  ["an ID with other text", "chat", (v) => chat({}, { id: `Say it to ${v}` })],
   ["usage", "chat", (v) => chat({}, { usage: { total_tokens: 1, note: v } })],
   ["an error beside the answer", "chat", (v) => chat({}, { error: { message: v } })],
   ["an annotation", "chat", (v) => chat({ annotations: [{ type: "note", note: { said: v } }] })],
   ["audio", "chat", (v) => chat({ audio: { id: "a", data: "AAAA", transcript: "Hello", note: v } })],
-  ["a name of a member", "chat", (v) => chat({}, { [v]: 1 })],
-  ["a name of a deep member", "chat", (v) => chat({ note: [{ [v]: { a: 1 } }] })],
+  ["a member's name", "chat", (v) => chat({}, { [v]: 1 })],
+  ["a deeply nested member's name", "chat", (v) => chat({ note: [{ [v]: { a: 1 } }] })],
   ["a member of a choice", "completions", (v) => completion({ note: v, logprobs: null })],
-  ["an item nobody knows", "responses", (v) => response({ type: "note", body: { lines: [v] } })],
+  ["an item of unknown type", "responses", (v) => response({ type: "note", body: { lines: [v] } })],
   ["an item that is a string", "responses", (v) => ({ object: "response", output: [v] })],
   ["a member of an item", "responses", (v) => response({ type: "function_call", name: "f", arguments: "{}", note: v })],
   ["a member of a part", "responses", (v) => response(said({ note: v }))],
   ["a member of a response", "responses", (v) => ({ ...response(said({})), note: v, error: null })],
-  ["why it failed", "responses", (v) => ({ ...response(), error: { code: "server_error", message: v } })],
-  ["why it is incomplete", "responses", (v) => ({ ...response(), incomplete_details: { reason: v } })],
-  ["a definition of a tool", "responses", (v) => response({ type: "mcp_list_tools", tools: [{ name: "t", input_schema: { title: v } }] })],
-  ["a block nobody knows", "messages", (v) => message({ type: "note", body: { lines: [v] } })],
+  ["the error", "responses", (v) => ({ ...response(), error: { code: "server_error", message: v } })],
+  ["the reason for being incomplete", "responses", (v) => ({ ...response(), incomplete_details: { reason: v } })],
+  ["a tool definition", "responses", (v) => response({ type: "mcp_list_tools", tools: [{ name: "t", input_schema: { title: v } }] })],
+  ["a block of unknown type", "messages", (v) => message({ type: "note", body: { lines: [v] } })],
   ["a block that is a string", "messages", (v) => ({ type: "message", content: [v] })],
-  ["a member of a text", "messages", (v) => message({ type: "text", text: "Hello", note: v })],
+  ["a member of a text block", "messages", (v) => message({ type: "text", text: "Hello", note: v })],
   ["a member of a call", "messages", (v) => message({ type: "tool_use", id: "t", name: "f", input: {}, note: v })],
-  ["where a citation stands", "messages", (v) => message({ type: "text", text: "Hello", citations: [{ type: "note", said: v }] })],
-  ["why it stopped", "messages", (v) => ({ ...message(), stop_reason: "refusal", stop_details: { explanation: v } })],
-  ["the sequence it stopped at", "messages", (v) => ({ ...message(), stop_sequence: v })],
-  ["a part nobody knows", "gemini", (v) => generated({ note: { lines: [v] } })],
+  ["a citation", "messages", (v) => message({ type: "text", text: "Hello", citations: [{ type: "note", said: v }] })],
+  ["the stop details", "messages", (v) => ({ ...message(), stop_reason: "refusal", stop_details: { explanation: v } })],
+  ["the stop sequence", "messages", (v) => ({ ...message(), stop_sequence: v })],
+  ["a part of unknown type", "gemini", (v) => generated({ note: { lines: [v] } })],
   ["a member of a part", "gemini", (v) => generated({ text: "Hello", note: v })],
-  ["a text in both spellings", "gemini", (v) => generated({ functionResponse: { name: "f" }, function_response: { name: v } })],
-  ["why it finished", "gemini", (v) => ({ candidates: [{ finishReason: "OTHER", finishMessage: v }] })],
-  ["why it was not begun", "gemini", (v) => ({ promptFeedback: { blockReason: "OTHER", blockReasonMessage: v } })],
-  ["what stands in its grounding", "gemini", (v) => ({ candidates: [{ groundingMetadata: { note: [{ said: v }] } }] })],
+  ["a member in both spellings", "gemini", (v) => generated({ functionResponse: { name: "f" }, function_response: { name: v } })],
+  ["the finish message", "gemini", (v) => ({ candidates: [{ finishReason: "OTHER", finishMessage: v }] })],
+  ["the reason for a blocked prompt", "gemini", (v) => ({ promptFeedback: { blockReason: "OTHER", blockReasonMessage: v } })],
+  ["the grounding metadata", "gemini", (v) => ({ candidates: [{ groundingMetadata: { note: [{ said: v }] } }] })],
   ["a member of a transcript", "transcript", (v) => ({ text: "Hello", segments: [{ text: "Hello", speaker: v }], note: v })],
   ["a member of a picture", "pictures", (v) => ({ data: [{ b64_json: "AAAA", note: v }], note: v })],
 ];
 
-describe("a value hidden in a whole answer", () => {
+describe("a value in a whole answer", () => {
   test.each(HIDDEN)("in %s (%s) is redacted, and nothing else is changed", (_name, format, body) => {
     const { text, refusal } = whole(format, body(MAIL), mails("redact"));
     expect(refusal).toBeNull();
     expect(text).toBe(JSON.stringify(body(LEFT)));
   });
 
-  test.each(HIDDEN)("in %s (%s) is blocked, and passes where it is only warned of", (_name, format, body) => {
+  test.each(HIDDEN)("in %s (%s) is blocked, or passes with action warn", (_name, format, body) => {
     expect(whole(format, body(MAIL), mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(whole(format, body(MAIL), mails("warn"))).toMatchObject({ changed: false, refusal: null, text: JSON.stringify(body(MAIL)) });
   });
@@ -148,27 +148,27 @@ const GROWING: readonly (readonly [format: Format, frames: (pieces: readonly str
   ["gemini", (pieces) => pieces.map((note) => generated({ note })), (event) => event.candidates[0].content.parts[0]?.note],
 ];
 
-describe("a text that grows in a member nobody knows", () => {
-  test.each(GROWING)("is redacted as it would be as a whole (%s)", (format, frames, piece) => {
+describe("text streamed in an unknown member", () => {
+  test.each(GROWING)("is redacted although it is split over frames (%s)", (format, frames, piece) => {
     const { events, text, refusal } = through(format, frames(CUT), mails("redact"));
     expect(refusal).toBeNull();
     expect(events.map((event) => piece(event) ?? "").join("")).toBe("My card is [REDACTED:credit_card] and good.");
     expect(text).not.toMatch(/41"|11 1111/);
   });
 
-  test.each(GROWING)("ends the stream before anything of the value has left where it is blocked (%s)", (format, frames) => {
+  test.each(GROWING)("is blocked before any of the value is sent (%s)", (format, frames) => {
     const { text, refusal } = through(format, frames(CUT), mails("block"));
     expect(refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(text).not.toMatch(/41"|11 1111/);
   });
 
-  test.each(GROWING)("is told in full where nothing is found (%s)", (format, frames, piece) => {
+  test.each(GROWING)("is sent in full when nothing is found (%s)", (format, frames, piece) => {
     const { events } = through(format, frames(["One ", "and tw", "o", "."]), mails("redact"));
     expect(events.map((event) => piece(event) ?? "").join("")).toBe("One and two.");
   });
 });
 
-describe("what stands beside the deltas of a stream", () => {
+describe("a member beside the deltas of a stream", () => {
   test.each([
     ["chat", { ...chunk({ content: "Hello " }), note: MAIL }],
     ["chat", chunk({ content: "Hello ", sources: [{ deep: MAIL }] })],
@@ -182,7 +182,7 @@ describe("what stands beside the deltas of a stream", () => {
     ["messages", { type: "error", error: { type: "api_error", message: MAIL } }],
     ["gemini", { promptFeedback: { note: MAIL } }],
     ["transcript", { type: "transcript.text.segment", text: "Hello", speaker: MAIL }],
-  ] as const)("is redacted in its place (%s, %#)", (format, frame) => {
+  ] as const)("is redacted in place (%s, %#)", (format, frame) => {
     const { events, text, refusal } = through(format, [frame], mails("redact"));
     expect(refusal).toBeNull();
     expect(text).not.toContain(MAIL);
@@ -190,13 +190,13 @@ describe("what stands beside the deltas of a stream", () => {
     expect(through(format, [frame], mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
   });
 
-  test("is looked at behind what the frame before said there", () => {
+  test("is inspected together with its value in the previous frame", () => {
     const frames = ["The card 4111 1111", " 1111 1111 is", " good."].map((note) => ({ ...chunk({ content: "a " }), x: { note } }));
     expect(through("chat", frames, mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(through("chat", frames, mails("redact")).text).not.toContain("1111 is");
   });
 
-  test("passes as it came where every frame says the same, and where labels, ids and seals change", () => {
+  test("passes unchanged if it repeats in every frame, or is a label, an ID or a signature that changes", () => {
     const frames = ["analysis", "analysis", "final", "final"].map((channel, n) => ({
       id: "gen-1",
       provider: "Groq",
@@ -229,7 +229,7 @@ describe("what stands beside the deltas of a stream", () => {
   });
 });
 
-describe("the name of a tool that a model calls", () => {
+describe("the name of a called tool", () => {
   const KEY = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
   const call = (name: string) => ({ id: "c", type: "function", function: { name, arguments: "{}" } });
   test.each([
@@ -238,13 +238,13 @@ describe("the name of a tool that a model calls", () => {
     ["responses", response({ type: "function_call", call_id: "c", name: KEY, arguments: "{}" })],
     ["messages", message({ type: "tool_use", id: "t", name: KEY, input: { a: 1 } })],
     ["gemini", generated({ functionCall: { name: KEY, args: {} } })],
-  ] as const)("is blocked, because it is what the tool is called by (%s)", (format, body) => {
+  ] as const)("is blocked even with action redact, because the call depends on it (%s)", (format, body) => {
     expect(whole(format, body, mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(whole(format, body, mails("redact")).refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(whole(format, body, mails("warn")).refusal).toBeNull();
   });
 
-  test("is looked at as the words it is put together from, and as its pieces make it", () => {
+  test("is inspected word by word, and as assembled from its pieces", () => {
     const words = () => answerGuardRun({ bannedWords: { action: "block", words: ["titan"] } });
     expect(whole("chat", chat({ tool_calls: [call("ask_titan")] }), words()).refusal).toMatchObject({ code: "guardrail_blocked" });
     expect(whole("chat", chat({ tool_calls: [call("ask_titanium")] }), words()).refusal).toBeNull();
@@ -257,7 +257,7 @@ describe("the name of a tool that a model calls", () => {
   });
 });
 
-test("what goes deeper than can be looked at is refused", () => {
+test("an answer nested too deeply to inspect is refused", () => {
   let deep: object = { note: MAIL };
   for (let level = 0; level < 2_000; level++) deep = [deep];
   expect(whole("chat", chat({ deep }), mails("redact")).refusal).toMatchObject({ code: "upstream_invalid_response" });
@@ -270,7 +270,7 @@ const FIXTURES = (["openai", "completions", "responses", "messages", "gemini"] a
     .map((file) => [folder === "openai" ? "chat" : folder, join(WIRE, folder, "fixtures", file)] as const),
 );
 
-test.each(FIXTURES)("nothing is found in what vendors answer (%s, %s)", (format, file) => {
+test.each(FIXTURES)("example answers of vendors have no findings (%s, %s)", (format, file) => {
   const run = mails("warn");
   expect(whole(format, JSON.parse(readFileSync(file, "utf8")), run)).toMatchObject({ changed: false, refusal: null });
   expect(run.outcome).toMatchObject({ verdict: null, personal: false });

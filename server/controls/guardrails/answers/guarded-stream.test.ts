@@ -93,7 +93,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   const takesCalls = surface.name !== "completions";
 
   test(
-    "a stream says what the whole answer says, however it was cut, and lets nothing out",
+    "a stream has the same redacted text as the whole answer, however it is cut, and leaks nothing",
     () => {
       fc.assert(
         fc.property(
@@ -119,7 +119,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
             runToEnd(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
             const whole = surface.readWhole(body);
             expect(whole.text).toBe(read.text);
-            expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));
+            expect(whole.calls.map((made) => JSON.parse(made.arguments))).toEqual(read.calls.map((made) => JSON.parse(made.arguments)));
           },
         ),
         { numRuns: Math.ceil(RUNS) },
@@ -128,7 +128,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     LONG_TEST_MS,
   );
 
-  test("what holds nothing to redact passes byte for byte", () => {
+  test("a stream with nothing to redact passes byte for byte", () => {
     const frames = surface.frames(
       ["The ", "meeting ", "is at noon. "],
       takesCalls ? { name: "note", pieces: ['{"to":', '"Oslo"}'] } : undefined,
@@ -138,7 +138,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expect(Buffer.from(streamed(surface, plain, frames, 4000, 1).bytes).toString()).toBe(Buffer.from(concat(frames)).toString());
   });
 
-  test("a block lets out nothing of the value and nothing after it", () => {
+  test("a blocked stream contains nothing of the value and nothing after it", () => {
     const blocking = answerGuardOf({ pii: { action: "block" } });
     for (const most of [1, 3, 400]) {
       const said = "Write to joe@example.com about it.";
@@ -156,7 +156,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   });
 });
 
-test("a frame that is redacted keeps every digit of what a tool is told beside it", () => {
+test("a redacted frame keeps all digits of a tool call's numbers", () => {
   const surface = ANSWER_SURFACES.find(({ name }) => name === "gemini events") as AnswerSurface;
   const frame = (parts: string) =>
     new TextEncoder().encode(`data: {"candidates":[{"content":{"role":"model","parts":[${parts}]},"finishReason":"STOP"}]}\n\n`);
@@ -172,7 +172,7 @@ test("a frame that is redacted keeps every digit of what a tool is told beside i
   expect(said).toContain("[REDACTED:email]");
 });
 
-test("what the provider tells of its failure in the stream is told to nobody with what is redacted of it", () => {
+test("a provider's error within a stream is redacted as well", () => {
   const guard = new AnswerGuard(ANSWER_FORMATS.chat, new GuardRun(answerGuardOf(REDACT)));
   const codec = new GuardedStream(CODECS.chat(), guard, "events");
   const frames = [
@@ -184,7 +184,7 @@ test("what the provider tells of its failure in the stream is told to nobody wit
   expect(codec.providerError).toBe("stopped at [REDACTED:email] by policy");
 });
 
-test.each(["chat", "messages"] as const)("the name of an event is looked at, in small letters too (%s)", (format) => {
+test.each(["chat", "messages"] as const)("an event's name is inspected, also in lower case (%s)", (format) => {
   const settings = { bannedWords: { action: "block", words: ["titan"] } } as const;
   const named = (name: string, type: string) => {
     const guard = new AnswerGuard(ANSWER_FORMATS[format], new GuardRun(answerGuardOf(settings)));

@@ -167,9 +167,9 @@ function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
 /** CHUNKINGS=100000 runs a full proof; this many keep the suite short. */
 const RUNS = Number(process.env["CHUNKINGS"] ?? 2_000);
 
-describe("a stream", () => {
+describe("a stream inspected with hold-back", () => {
   test(
-    "gives what the whole text gives, however it is cut, and holds back at most 128 characters that can be seen",
+    "gives the same result as the whole text, however it is cut, and holds at most 128 visible characters",
     () => {
       const guard = guardOf(EVERYTHING);
       let most = 0;
@@ -192,7 +192,7 @@ describe("a stream", () => {
     6 * LONG_TEST_MS,
   );
 
-  test("finds what hides among many characters that nobody sees, and blocks where there are more than any writing needs", () => {
+  test("finds a value spread among invisible characters, and blocks when there are far too many of them", () => {
     const redacting = guardOf(EVERYTHING);
     for (const hidden of ["joe@example.com", "titan", "4539148803436467"]) {
       const whole = `so ${[...hidden].join("\u200B".repeat(60))} and so on`;
@@ -207,7 +207,7 @@ describe("a stream", () => {
     expect(streamed(warning, `tit${"\u200B".repeat(100_000)}an`, 7, 9).out).toHaveLength(100_005);
   });
 
-  test("lets nothing out of a value that a rule blocks, and nothing after it", () => {
+  test("sends nothing of a blocked value, and nothing after it", () => {
     for (const value of VALUES) {
       const lead = "An answer that begins well enough, and then says: ";
       const everything = guardOf(
@@ -223,7 +223,7 @@ describe("a stream", () => {
     }
   });
 
-  test("redacts each value at every boundary, whole and in single characters", () => {
+  test("redacts each value at any boundary, in one piece or character by character", () => {
     const guard = guardOf({ pii: EVERYTHING.pii!, secrets: EVERYTHING.secrets! });
     for (const [name, value] of Object.entries({ ...SECRETS, ...PII })) {
       for (const [before, after] of [
@@ -243,7 +243,7 @@ describe("a stream", () => {
     }
   });
 
-  test("releases text that nothing can start in at once", () => {
+  test("releases text in which no value can start at once", () => {
     const stream = new HoldBack(guardOf({ pii: EVERYTHING.pii!, secrets: EVERYTHING.secrets! }));
     expect(stream.push("The meeting is at noon in the ")).toBe("The meeting is at noon in the ");
     expect(stream.push("green")).toBe("");
@@ -251,20 +251,20 @@ describe("a stream", () => {
     expect(stream.end()).toBe("room");
   });
 
-  test("only reports what a rule warns of, and holds nothing for it", () => {
+  test("only reports findings with action warn, and holds nothing for them", () => {
     const stream = new HoldBack(guardOf({ pii: { action: "warn" } }));
     expect(stream.push("write to a.b@example.com")).toBe("write to a.b@example.com");
     expect(stream.end(" today")).toBe(" today");
     expect(stream.findings).toEqual([{ check: "pii", category: "email", start: 9, end: 24, score: 0.95, action: "warn" }]);
   });
 
-  test("makes one redaction of findings that overlap, named by the first", () => {
+  test("merges overlapping findings into one redaction, named after the first", () => {
     const guard = guardOf({ pii: { action: "redact" }, bannedPatterns: { action: "redact", patterns: ["call .{0,20}@"] } });
     expect(redactText(guard, "please call now joe@example.com today").text).toBe(`please ${placeholder("banned_pattern")} today`);
   });
 });
 
-test("an underscore that Markdown escapes is read in JSON too, however the text was cut", () => {
+test("a token with underscores escaped for Markdown is redacted within JSON, however the text is cut", () => {
   const guard = guardOf({ secrets: { action: "redact" } });
   const said = JSON.stringify({ note: `Use ${SECRETS.markdown} \\\\ or C:\\dir\\_x` });
   const whole = redactText(guard, said).text;

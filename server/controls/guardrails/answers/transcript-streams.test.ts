@@ -14,47 +14,47 @@ const segments = (...texts: readonly string[]) => [
 
 const TITAN: GuardSettings = { bannedWords: { action: "block", words: ["project titan"] } };
 
-function heard(settings: GuardSettings, events: readonly object[]) {
+function inspected(settings: GuardSettings, sent: readonly object[]) {
   const codec = new GuardedStream(new TranscriptStream(3), new AnswerGuard(transcriptTexts, answerGuardRun(settings)), "events");
   const out: Uint8Array[] = [];
-  for (const event of events) {
+  for (const event of sent) {
     const piece = codec.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
     if (codec.refusal === null && piece !== null) out.push(piece);
   }
   const { last } = codec.end();
   if (codec.refusal === null && last !== null) out.push(last);
   const wire = Buffer.concat(out).toString();
-  const told = wire.split("\n\n").flatMap((frame) => (frame === "" ? [] : [JSON.parse(frame.slice("data: ".length))]));
-  return { refusal: codec.refusal, wire, told };
+  const events = wire.split("\n\n").flatMap((frame) => (frame === "" ? [] : [JSON.parse(frame.slice("data: ".length))]));
+  return { refusal: codec.refusal, wire, events };
 }
 
-const saidIn = (told: readonly { type: string; text: string }[]) =>
-  told
+const saidIn = (events: readonly { type: string; text: string }[]) =>
+  events
     .flatMap(({ type, text }) => (type === "transcript.text.segment" ? [text] : []))
     .join("")
     .replaceAll(/\s+/g, " ")
     .trim();
 
-test("words that are not to be heard are found over the ends of segments, before the second half is given", () => {
-  const { refusal, wire } = heard(TITAN, segments("All about project", "titan tomorrow", "and nothing else"));
+test("banned words across transcript segments are blocked before the second half is sent", () => {
+  const { refusal, wire } = inspected(TITAN, segments("All about project", "titan tomorrow", "and nothing else"));
   expect(refusal?.code).toBe("guardrail_blocked");
   expect(wire).not.toMatch(/titan|nothing/);
 });
 
-test("what is taken out of a transcript is taken out over the ends of its segments", () => {
-  const { refusal, wire, told } = heard(
+test("a value across transcript segments is redacted", () => {
+  const { refusal, wire, events } = inspected(
     { pii: { action: "redact", categories: ["phone"] } },
     segments("Call me at 415 555", "2671 tomorrow", "or never"),
   );
   expect(refusal).toBeNull();
   expect(wire).not.toMatch(/415|555|2671/);
-  expect(saidIn(told)).toBe("Call me at [REDACTED:phone] tomorrow or never");
-  expect(told.at(-1)).toEqual({ type: "transcript.text.done", text: "Call me at [REDACTED:phone] tomorrow or never" });
+  expect(saidIn(events)).toBe("Call me at [REDACTED:phone] tomorrow or never");
+  expect(events.at(-1)).toEqual({ type: "transcript.text.done", text: "Call me at [REDACTED:phone] tomorrow or never" });
 });
 
-test("segments in which nothing is found say what their provider's said, some of it one later", () => {
-  const events = segments("Good morning", "everybody", "and good night");
-  const { told } = heard(TITAN, events);
-  expect(saidIn(told)).toBe("Good morning everybody and good night");
-  expect(told.at(-1)).toEqual(events.at(-1));
+test("segments without findings keep their text, part of it moved to the next segment", () => {
+  const sent = segments("Good morning", "everybody", "and good night");
+  const { events } = inspected(TITAN, sent);
+  expect(saidIn(events)).toBe("Good morning everybody and good night");
+  expect(events.at(-1)).toEqual(sent.at(-1));
 });

@@ -30,22 +30,22 @@ describe("a banned pattern finds", () => {
   for (const [pattern, text, expected] of cases)
     test(`${pattern} in ${text.slice(0, 30)}`, () => expect(found([pattern], text)).toEqual([...expected]));
 
-  test("the first of several, and of the same start the longest", () =>
+  test("the first of several matches, and the longest of those with the same start", () =>
     expect(found(["foo", "foobar", "bar"], "a foobar bar")).toEqual(["foobar", "bar"]));
-  test("the whole of a long match with a short one in it, wherever among many beginnings it stands", () => {
+  test("the whole of a long match that contains a short one, wherever it is among many partial matches", () => {
     const key = `k${"a".repeat(30)}kx${"a".repeat(48)}`;
     const filler = "kaaaaaa ";
     for (let before = 0; before < 60; before++)
       expect(found(["k[a-z]{80}|kx"], `${filler.repeat(before)}${key} ${filler.repeat(80)}`)).toEqual([key]);
   });
-  test("matches far into a long text, over the borders of pieces", () => {
+  test("matches far into a long text, across chunk boundaries", () => {
     const filler = "lorem ipsum ".repeat(500);
     for (let shift = 0; shift < 12; shift++)
       expect(found(["EMP-\\d{4}"], `${filler.slice(shift)}EMP-1234${filler}EMP-5678`)).toEqual(["EMP-1234", "EMP-5678"]);
   });
 });
 
-describe("a pattern is refused, by its place and with the reason", () => {
+describe("an invalid pattern is refused with its index and the reason:", () => {
   const cases: readonly (readonly [pattern: string, reason: RegExp])[] = [
     ["(?=a)b", /look-around/],
     ["(?<!a)b", /look-around/],
@@ -66,13 +66,13 @@ describe("a pattern is refused, by its place and with the reason", () => {
   }
 });
 
-test("counts that make a pattern too large are refused where patterns are stored, and nothing that is written out is", () => {
+test("patterns too large because of repeat counts are refused when stored, but not long literal ones", () => {
   expect(largePatterns(["fine", "(x{1,30}){1,30}y", "x".repeat(1000), "(a?b|c)+".repeat(125), "\\d{1,95}"])).toEqual([
     { index: 1, pattern: "(x{1,30}){1,30}y", message: expect.stringMatching(/too large: .* 1200 are allowed/) },
   ]);
 });
 
-test("the end of a stream is looked at in bounded time, whatever the pattern", () => {
+test("the end of a stream is inspected in bounded time with any pattern", () => {
   for (const pattern of ["(x{1,30}){1,30}y", "(.{1,90}){2}y", "[a-z]{1,90}[a-z]{1,90}[a-z]{1,90}q", "(x{1,1000})y"]) {
     const detector = compiled([pattern]);
     const text = "x".repeat(600);
@@ -84,7 +84,7 @@ test("the end of a stream is looked at in bounded time, whatever the pattern", (
   }
 });
 
-test("hostile patterns on hostile texts cost time linear in the text", () => {
+test("hostile patterns take time linear in the text", () => {
   const hostile: readonly (readonly [pattern: string, text: string])[] = [
     ["(a+)+$", "a".repeat(20_000)],
     ["(a|aa)+b", "a".repeat(20_000)],
@@ -103,7 +103,7 @@ test("hostile patterns on hostile texts cost time linear in the text", () => {
   }
 });
 
-test("a search that stops for others finds what one without a break finds", () => {
+test("a search in steps finds the same as an uninterrupted one", () => {
   const detector = compiled(["(?:xy|yx|x|y){90,95}q", "x[^z]{60,93}y", "EMP-\\d{4}", "qx?"]);
   let seed = 11;
   const letters = (length: number) => Array.from({ length }, () => "xyzq".charAt((seed = (seed * 16_807) % 2_147_483_647) % 4)).join("");

@@ -24,18 +24,18 @@ function guardOf(patterns: readonly string[], action: "block" | "redact" | "warn
 test.each([
   ["one text", ["xy".repeat(MEGABYTE / 8)]],
   ["many texts", Array.from({ length: 200 }, (_, at) => "xy".repeat(500) + at)],
-])("costly patterns on a megabyte in %s keep nobody waiting, and past the budget the call is blocked", async (_, texts) => {
+])("costly patterns on a megabyte in %s do not block the event loop, and over the time budget the call is blocked", async (_, texts) => {
   const run = new GuardRun(guardOf(COSTLY, "block"), new ContentWork());
-  const look = function* () {
+  const inspect = function* () {
     for (const text of texts) yield* run.text(text);
   };
-  const { longestMs, turns } = await longestTurn(() => inTurns(look(), run.work));
-  console.log(`${turns} turns, longest ${longestMs.toFixed(0)} ms, ${run.blocked === null ? "looked at" : "blocked"}`);
+  const { longestMs, turns } = await longestTurn(() => inTurns(inspect(), run.work));
+  console.log(`${turns} turns, longest ${longestMs.toFixed(0)} ms, ${run.blocked === null ? "inspected" : "blocked"}`);
   expect(turns).toBeGreaterThan(5);
   expect(longestMs).toBeLessThan(3 * fixedWorkMs());
 });
 
-test("what costs too much to be looked at is blocked with the reason, and let through marked where it is only warned of", async () => {
+test("a text too costly to inspect is blocked with the reason, or passes marked as degraded with action warn", async () => {
   for (const action of ["block", "warn"] as const) {
     const work = new ContentWork();
     work.took(1e9);
@@ -50,7 +50,7 @@ test("what costs too much to be looked at is blocked with the reason, and let th
   }
 });
 
-test("a frame of a stream that holds a long text is looked at while others have their turn, and says the same", async () => {
+test("a stream frame with a long text is inspected in steps, with the same result as in one", async () => {
   const guard = guardOf([...COSTLY, "needle"], "redact");
   const said = `${"xy".repeat(150)} needle ${"xy".repeat(50)}`;
   const frame = new TextEncoder().encode(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said } }] })}\n\n`);

@@ -5,7 +5,7 @@ import { patternPrefixes } from "./pattern-prefixes.ts";
 
 const processMessages = fc.string({ unit: fc.constantFrom("a", "b", "B", "é", "я", "你", " ", "\n", "<"), minLength: 1, maxLength: 8 });
 
-test("a beginning that stands at a place is always seen, in any case and with any white space", () => {
+test("a prefix is found at its position, in any case and with any white space", () => {
   fc.assert(
     fc.property(fc.array(processMessages, { minLength: 1, maxLength: 20 }), processMessages, fc.string(), (beginnings, before, after) => {
       const set = new PrefixSets(beginnings);
@@ -15,13 +15,13 @@ test("a beginning that stands at a place is always seen, in any case and with an
   );
 });
 
-test("what no beginning stands at is passed", () => {
+test("positions without a prefix are skipped", () => {
   const set = new PrefixSets(["ignore", "<|", "you are"]);
   const text = "They ignited a <b> and your area";
   expect([...text].flatMap((_, at) => (set.standingAt(text, at) === 0 ? [] : [at]))).toEqual([]);
 });
 
-test("sets that are asked about together answer as each does alone", () => {
+test("several sets searched together give the same results as each alone", () => {
   const set = fc.array(processMessages, { maxLength: 6 });
   fc.assert(
     fc.property(fc.array(set, { minLength: 1, maxLength: 8 }), processMessages, fc.string(), (sets, there, after) => {
@@ -37,7 +37,7 @@ test("sets that are asked about together answer as each does alone", () => {
   );
 });
 
-test("the first letters of an expression are those its matches begin with", () => {
+test("the literal prefixes of a regular expression are extracted", () => {
   expect([...patternPrefixes("(?:ignore|m[\\u00e1a]tate)\\b|\\u0442\\u0435\\u043b|(?<!x)calls?$|\\bt[\\u00e9e]?l|[a-z]")]).toEqual([
     "ignore",
     "m\u00e1tate",

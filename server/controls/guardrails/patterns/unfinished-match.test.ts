@@ -51,7 +51,7 @@ const usable = pattern.filter((source) => source.length < 80 && !/\(\?P<n>.*\(\?
 const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "A", "1", " ", ".", "\n", "\u00e9"), maxLength: 40 });
 
 test(
-  "every beginning of every match is one that is known",
+  "every prefix of every match is recognised as an unfinished match",
   () => {
     fc.assert(
       fc.property(usable, text, (source, whole) => {
@@ -87,7 +87,7 @@ function endAt(source: string, whole: string, at: number): number | null {
 }
 
 test(
-  "what is found is the longest match at the first place with one, however rare such places are",
+  "the longest match at the first matching position is found, however rare such positions are",
   () => {
     let matches = 0;
     fc.assert(
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  "a stream is redacted as the whole text is, whatever the pattern",
+  "a stream is redacted like the whole text, with any pattern",
   () => {
     fc.assert(
       fc.property(fc.array(usable, { minLength: 1, maxLength: 2 }), text, fc.integer({ min: 1, max: 7 }), (patterns, whole, size) => {
@@ -133,7 +133,7 @@ test(
   LONG_TEST_MS,
 );
 
-test("only what may become a match is held back", () => {
+test("only text that may become a match is held back", () => {
   const detector = bannedPatterns(["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"]);
   if ("problems" in detector) throw new Error(JSON.stringify(detector));
   const held = (end: string) => end.length - detector.openFrom(end);
@@ -151,7 +151,7 @@ test("only what may become a match is held back", () => {
   ).toEqual([0, 6, 10, 17, 0, 4, 0, 0]);
 });
 
-test("what is written in ways that are not known holds as much as a match may have", () => {
+test("a pattern with unsupported syntax holds back as much text as its longest match", () => {
   expect(["\\Qa.b\\E", "a(?i)b|c", "\\101"].map(unfinishedMatch)).toEqual([null, null, null]);
   const detector = bannedPatterns(["\\Qa.b\\E"]);
   if ("problems" in detector) throw new Error(JSON.stringify(detector));

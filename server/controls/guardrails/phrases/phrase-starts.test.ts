@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { phraseStarts } from "./phrase-starts.ts";
 
-test("a set that is added after a text was looked at is found in that very text", () => {
+test("phrases added after a text was scanned are found in that same text", () => {
   const text = "first second";
   const placesOf = (starts: ReturnType<typeof phraseStarts>) => {
     const places: number[] = [];

@@ -43,7 +43,7 @@ for (const { name, settings, known, heldOut } of CHECKS) {
     ["known", "", known],
     ["held-out", "held-out/", heldOut],
   ] as const) {
-    test(`${name}: recall and false alarms on the ${set} examples`, () => {
+    test(`${name}: recall and false positives on the ${set} examples`, () => {
       const guard = compileTextGuard(settings);
       if ("problems" in guard) throw new Error("the guard does not compile");
       const isFound = (text: string) => redactText(guard, text).findings.length > 0;

@@ -23,8 +23,8 @@ const BOUNDS: Readonly<Record<PersonalDataKind, readonly [recall: number, precis
 
 test.each([
   ["in sentences of fifteen locales", (seed: number) => personalDataSentences(seed, 600)],
-  ["beside names of fields, in tables and logs", (seed: number) => personalDataInPrograms(seed, 8_000)],
-])("values %s are found, and what only looks like them is not", (_, corpus) => {
+  ["next to field names, in tables and logs", (seed: number) => personalDataInPrograms(seed, 8_000)],
+])("personal data %s is found, and similar values are not", (_, corpus) => {
   const counts = new Map(Object.keys(BOUNDS).map((kind) => [kind, { labelled: 0, found: 0, right: 0, wrong: 0 }]));
   const show = process.env["SHOW"] !== undefined;
   for (const seed of [1, 2, 3]) {
@@ -59,7 +59,7 @@ test.each([
   }
 });
 
-describe("the places where values hide or only seem to be", () => {
+describe("hidden values and false positives of personal data", () => {
   const cases: readonly (readonly [text: string, redacted: string])[] = [
     ["\uff14\uff15\uff13\uff19 1488 0343 6467", "[REDACTED:credit_card]"],
     [`${[..."4539148803436467"].join("\u200b")}!`, "[REDACTED:credit_card]!"],
@@ -90,12 +90,12 @@ describe("the places where values hide or only seem to be", () => {
   }
 });
 
-test("only the categories that are on are looked for", () => {
+test("only the enabled categories of personal data are found", () => {
   const emailOnly = guardOf({ pii: { action: "redact", categories: ["email"] } });
   expect(redactText(emailOnly, "joe@example.com 4111111111111111").text).toBe("[REDACTED:email] 4111111111111111");
 });
 
-test("a higher threshold leaves out what is less sure", () => {
+test("a higher threshold ignores less certain findings", () => {
   const text = "415-555-0132";
   expect(redactText(guard, text).text).toBe("[REDACTED:phone]");
   expect(redactText(guardOf({ pii: { action: "redact", threshold: 0.9 } }), text).text).toBe(text);

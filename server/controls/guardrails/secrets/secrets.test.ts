@@ -13,7 +13,7 @@ const EACH = 2_000;
 const NEGATIVES = 40_000;
 
 for (const category of Object.keys(SECRET_GENERATORS) as (keyof typeof SECRET_GENERATORS)[]) {
-  test(`${category}: generated tokens are found whole, wherever they stand`, () => {
+  test(`${category}: generated tokens are found whole in any context`, () => {
     const random = new SeededRandom(41);
     let found = 0;
     for (let i = 0; i < EACH; i++) {
@@ -27,7 +27,7 @@ for (const category of Object.keys(SECRET_GENERATORS) as (keyof typeof SECRET_GE
   });
 }
 
-test("hashes, identifiers, images and documented placeholders are no secrets", () => {
+test("hashes, IDs, images and documented placeholders are not taken for secrets", () => {
   const random = new SeededRandom(43);
   let wrong = 0;
   for (let i = 0; i < NEGATIVES; i++) {
@@ -41,7 +41,7 @@ test("hashes, identifiers, images and documented placeholders are no secrets", (
   expect(PLACEHOLDERS.filter((text) => redactText(guard, text).findings.length > 0)).toEqual([]);
 });
 
-test("a private key is found without its footer, and what follows a lone header is left alone", () => {
+test("a private key is found without its footer, and text after a lone header is not redacted", () => {
   const body = "MC4CAQAwBQYDK2VwBCIEIJ8kQb1xW5zVn7LcRdT2yHmUuEo0fGpXsAaKj4Iiq9Ne";
   expect(redactText(guard, `-----BEGIN PRIVATE KEY-----\n${body}`).text).toBe("[REDACTED:private_key_pem]");
   expect(redactText(guard, `-----BEGIN PRIVATE KEY-----\n${body}" and so on`).text).toBe('[REDACTED:private_key_pem]" and so on');
@@ -49,7 +49,7 @@ test("a private key is found without its footer, and what follows a lone header 
   expect(redactText(guard, prose).text).toBe(prose);
 });
 
-test("a private key is found however its lines are quoted, commented out, joined or broken, in one piece and in many", () => {
+test("a private key is found however its lines are quoted, commented out, joined or broken, whole or streamed", () => {
   const body = [
     "EMnY9tlicZLhCUJwnHBdHIyvNLVlRXFwF8JlMaLNy02K35uDNHfkf7J8Rszi0z4J",
     "xT3PzPmhDJEpQwL6dfTkKPcPKPt0jLy4LrGWuQbUf6vUULm4A2Aohhhvtf+FPepL",
@@ -78,7 +78,7 @@ test("a private key is found however its lines are quoted, commented out, joined
   expect(redactText(guard, json).text).toBe(json);
 });
 
-test("the secret key of a cloud account is found however its name is spelled, and wherever it stands", () => {
+test("a cloud account's secret key is found however its name is spelled, in any context", () => {
   const random = new SeededRandom(47);
   const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const missed: string[] = [];
@@ -92,7 +92,7 @@ test("the secret key of a cloud account is found however its name is spelled, an
   expect(missed.length / AWS_SECRET_FORMS.length / 50).toBeLessThanOrEqual(0.005);
 });
 
-test("a token that comes in pieces leaves as the whole text would, and nothing of it is let out", () => {
+test("a token streamed in pieces is redacted like in the whole text, without leaking any of it", () => {
   const random = new SeededRandom(53);
   for (const category of Object.keys(SECRET_GENERATORS) as (keyof typeof SECRET_GENERATORS)[])
     for (let i = 0; i < 100; i++) {
@@ -109,7 +109,7 @@ test("a token that comes in pieces leaves as the whole text would, and nothing o
     }
 });
 
-test("the secret key of a cloud account is found beside its name only", () => {
+test("a cloud account's secret key is found only next to its name", () => {
   const key = "q8Zt1vXk0aPbYc7RdSe5TfUg3WhIi9Jj2KkLlMmN";
   expect(redactText(guard, `aws_secret_access_key = "${key}"`).text).toBe('aws_secret_access_key = "[REDACTED:aws_access_key]"');
   expect(redactText(guard, `checksum = "${key}"`).text).toBe(`checksum = "${key}"`);

@@ -55,11 +55,11 @@ describe("a banned word is found", () => {
     test(`${JSON.stringify(entry.slice(0, 20))} in ${JSON.stringify(text.slice(0, 40))}`, () =>
       expect(found([entry], text)).toEqual([...expected]));
 
-  test("as the longest entry at its place", () =>
+  test("as the longest entry at its position", () =>
     expect(found(["blue", "blue heron", "heron"], "blue heron blue sky heron")).toEqual(["blue heron", "blue", "heron"]));
 });
 
-test("a list of entries finds what looking at each word by itself finds", () => {
+test("a list of banned words finds the same as checking each word by itself", () => {
   const word = fc.string({ unit: fc.constantFrom(..."abcABC_1\u00e9\u0416"), minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(fc.array(word, { maxLength: 20 }), fc.array(word, { maxLength: 30 }), (entries, words) => {
@@ -70,7 +70,7 @@ test("a list of entries finds what looking at each word by itself finds", () => 
   );
 });
 
-test("what is found behind a place does not depend on where the search began", () => {
+test("a finding does not depend on where the search started", () => {
   const detector = bannedWords(["word", "x", "you are", "\u4f60", "e\u0301", "\u304c"]);
   const piece = fc.constantFrom(
     "word",
@@ -112,7 +112,7 @@ test("what is found behind a place does not depend on where the search began", (
   );
 });
 
-test("fifty thousand entries cost a text little more than one does", () => {
+test("a search for 50,000 banned words takes little more time than for one", () => {
   const text = "The quick brown fox jumps over the lazy dog while the committee reads the minutes. ".repeat(400);
   const best = (entries: readonly string[]) => {
     const detector = bannedWords(entries);

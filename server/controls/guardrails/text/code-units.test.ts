@@ -4,7 +4,7 @@ import { lowerUnits, unitsOf } from "./code-units.ts";
 const EACH = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code));
 
 test.each(["\\s", "\\u0000-\\u0008\\uFF01-\\uFF5E", "A-Za-z0-9_\\u00C0-\\u00D6"])(
-  "the code units of [%s] are those it matches one by one",
+  "the code units of the class [%s] are those the regular expression matches",
   (characters) => {
     const one = new RegExp(`[${characters}]`);
     expect([...unitsOf(characters)]).toEqual(EACH.map((character) => (one.test(character) ? 1 : 0)));
@@ -12,6 +12,6 @@ test.each(["\\s", "\\u0000-\\u0008\\uFF01-\\uFF5E", "A-Za-z0-9_\\u00C0-\\u00D6"]
   },
 );
 
-test("each code unit is in lower case as it is alone", () => {
+test("the lower-case table has the lower case of each code unit", () => {
   expect([...lowerUnits()]).toEqual(EACH.map((character) => character.toLowerCase().charCodeAt(0)));
 });

@@ -6,7 +6,7 @@ const text = fc.string({ unit: fc.constantFrom("1", "2", "30", " ", "-", "a", "D
 /** A run of digits that does not continue a word, or one directly after two letters. */
 const RUN = /(?<![\p{Script=Latin}0-9_])\d+|(?<=(?<![\p{Script=Latin}0-9_])[A-Za-z]{2})\d+/gu;
 
-test("every run of digits outside words is asked about once, wherever the search begins and whatever was read before", () => {
+test("each run of digits outside words is examined once, wherever the search starts and whatever was read before", () => {
   fc.assert(
     fc.property(text, fc.nat(30), fc.nat(30), (whole, one, other) => {
       for (const from of [one, other]) {
@@ -24,7 +24,7 @@ test("every run of digits outside words is asked about once, wherever the search
   );
 });
 
-test("what lies inside a number that was found is not asked about", () => {
+test("digits inside a number already found are not examined again", () => {
   const asked: number[] = [];
   const found = scanNumbers("11 22 33 44", 0, 9, 0, (start) => {
     asked.push(start);

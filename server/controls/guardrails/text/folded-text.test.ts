@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { foldText } from "./folded-text.ts";
 
-test("digits, letters, spaces and signs of other forms read as ASCII, and invisible characters vanish", () => {
+test("digits, letters, spaces and punctuation in other forms fold to ASCII, and invisible characters are removed", () => {
   expect(foldText("\uff14\uff11\uff11\uff11\u3000\u0664\u0661\u00a0\u{1D7D2}\u{1D40A}\u2013\u2212\u201cx\u2019").text).toBe(
     "4111 41 4K--\"x'",
   );
@@ -10,7 +10,7 @@ test("digits, letters, spaces and signs of other forms read as ASCII, and invisi
   expect(foldText("caf\u00e9 \u4f60\u597d \u{1F600}").text).toBe("caf\u00e9 \u4f60\u597d \u{1F600}");
 });
 
-test("the digits of every script read as ASCII", () => {
+test("digits of every script fold to ASCII", () => {
   const digits: string[] = [];
   for (let code = 0x80; code <= 0x1ffff; code++) {
     const character = String.fromCodePoint(code);
@@ -21,17 +21,17 @@ test("the digits of every script read as ASCII", () => {
   expect(foldText(digits.join("")).text).toBe("0123456789".repeat(digits.length / 10));
 });
 
-test("an underscore that Markdown escapes reads as one, and other backslashes stay", () => {
+test("an underscore escaped for Markdown folds to a plain one, and other backslashes stay", () => {
   expect(foldText("ghp\\_abc\\_\\_ C:\\dir a\\\\_b \\").text).toBe("ghp_abc__ C:\\dir a\\_b \\");
 });
 
-test("marks that strike out, underline or enclose characters are looked past, and those that make letters are not", () => {
+test("combining marks that strike out, underline or enclose are removed, and those that form letters stay", () => {
   for (const mark of ["\u0336", "\u0338", "\u0332", "\u20e3", "\ufe0f\u20e3", "\u20dd"])
     expect(foldText([..."titan 4111"].map((character) => character + mark).join("")).text).toBe("titan 4111");
   expect(foldText("gru\u0308n").text).toBe("gru\u0308n");
 });
 
-test("invisible characters beyond the first plane vanish like the others, and what only begins like them stays", () => {
+test("invisible characters outside the BMP are removed, and visible ones with the same surrogates stay", () => {
   for (const invisible of [
     "\u{E0100}",
     "\u{E01EF}",
@@ -73,7 +73,7 @@ const text = fc
   )
   .map((parts) => parts.join(""));
 
-test("places map to the original and back, in order", () => {
+test("positions map to the original text and back, in order", () => {
   fc.assert(
     fc.property(text, (original) => {
       const folded = foldText(original);
@@ -92,7 +92,7 @@ test("places map to the original and back, in order", () => {
   );
 });
 
-test("however many characters vanish, what hides among them is seen", () => {
+test("a word among any number of invisible characters is found", () => {
   for (const many of ["\u200B".repeat(200), "\u{E0100}".repeat(200), "\u0000\u0008\u001B\u007F\u0090"])
     expect(foldText([..."titanium"].join(many)).text).toBe("titanium");
   expect(foldText("a\tb\nc\u0085d").text).toBe("a\tb\nc\u0085d");

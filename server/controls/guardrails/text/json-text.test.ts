@@ -37,8 +37,8 @@ const VALUES = {
   aws_access_key: "AKIAQ3EGRTNKVB2LMPZ4",
 };
 
-describe("in a text that is JSON", () => {
-  test.each(Object.entries(VALUES))("%s is found behind every character that is escaped, and the text stays JSON", (category, value) => {
+describe("in a JSON text", () => {
+  test.each(Object.entries(VALUES))("%s is found after any escaped character, and the text stays valid JSON", (category, value) => {
     for (const before of ["\n", "\t", "\r\n", '"', "\f", "ö "]) {
       const json = inAscii(JSON.stringify({ note: `x${before}${value}\nand more` }));
       for (const text of [json, `\n${json}`, `\`\`\`json\n${json}\n\`\`\``]) {
@@ -49,21 +49,21 @@ describe("in a text that is JSON", () => {
     }
   });
 
-  test("words that are spelled by escapes are found, whole and in pieces of any size", () => {
+  test("words spelled with escapes are found, in one piece and in pieces of any size", () => {
     const text = '{"a":"die gr\\u00f6\\u00DFe, \\u0074ita\\u006E; \\\\u0074itan"}';
     const out = '{"a":"die [REDACTED:banned_word], [REDACTED:banned_word]; \\\\u0074itan"}';
     expect(redactText(GUARD, text).text).toBe(out);
     for (const size of [1, 2, 3, 5, 8]) expect(streamed(text, size)).toBe(out);
   });
 
-  test("a number becomes a string, and one within a string stays in it", () => {
+  test("a redacted number becomes a string, and one within a string stays in it", () => {
     const text = '{"card": 4111111111111111, "said": "it is, 4111111111111111", "cards":[4111111111111111]}';
     const out = '{"card": "[REDACTED:credit_card]", "said": "it is, [REDACTED:credit_card]", "cards":["[REDACTED:credit_card]"]}';
     expect(redactText(GUARD, text).text).toBe(out);
     for (const size of [1, 3, 11]) expect(streamed(text, size)).toBe(out);
   });
 
-  test("what leaves is JSON, however it came", () => {
+  test("the redacted text stays valid JSON, however it is written", () => {
     const leaf = fc
       .array(fc.oneof(fc.constantFrom(...Object.values(VALUES), "größe", "\n", "\\", '"', " ", "\\n", "😀"), fc.string({ maxLength: 6 })), {
         maxLength: 12,
@@ -87,7 +87,7 @@ describe("in a text that is JSON", () => {
   });
 });
 
-test("other texts are read as they stand", () => {
+test("backslashes in a text that is not JSON are not read as escapes", () => {
   for (const text of ["CORP\\frodo@example.com", "[CORP\\frodo@example.com]", "see C:\\new\\titan", "{ CORP\\nfrodo@example.com }"]) {
     const { text: out } = redactText(GUARD, text);
     expect(out).toBe(text.replace(/n?frodo@example\.com/, "[REDACTED:email]").replace("titan", "[REDACTED:banned_word]"));
@@ -95,7 +95,7 @@ test("other texts are read as they stand", () => {
   }
 });
 
-test("a text is JSON by how it begins, in pieces of any size", () => {
+test("a text is recognised as JSON by its beginning, in pieces of any size", () => {
   const jsons = ['{"a":1}', " \n[ {", '["x"]', "{}", '```json\n{"a":1}', '```\n[\n"a"]', "[[1]]"];
   const others = ["", "{", "text", "[link](x)", "[1] note", "{{name}}", "```ts\nconst", "``", '"text"', "[", "json {"];
   for (const [texts, expected] of [[jsons, true] as const, [others, false] as const])
@@ -107,7 +107,7 @@ test("a text is JSON by how it begins, in pieces of any size", () => {
     }
 });
 
-test("an escape that is cut off is known as one", () => {
+test("an escape sequence cut off at the end is recognised", () => {
   const cut = {
     "ab\\": 2,
     "ab\\u": 2,
@@ -123,7 +123,7 @@ test("an escape that is cut off is known as one", () => {
   for (const [text, at] of Object.entries(cut)) expect([text, cutEscapeFrom(text)]).toEqual([text, at]);
 });
 
-test("offsets map to where the escapes stand", () => {
+test("positions map to the escape sequences of the original text", () => {
   const original = '{"a":"\\n\\u0074it\u200ban\\u00e9\\"x"}';
   const folded = foldJsonText(original);
   expect(folded.text).toBe('{"a":"\ntitané"x"}');

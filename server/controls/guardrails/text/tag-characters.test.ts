@@ -39,7 +39,7 @@ const VALUES = [
   "EMP-20417",
 ];
 
-test("tag characters are read as the characters they mirror, and places map to the original", () => {
+test("tag characters are read as the ASCII they mirror, and positions map to the original", () => {
   const original = `a${inTags("b c")}\u{E0001}d\u200b${inTags("~")}\u{E007F}`;
   const read = foldTextWithTags(original);
   expect(read?.text).toBe("ab cd~");
@@ -50,7 +50,7 @@ test("tag characters are read as the characters they mirror, and places map to t
   expect(foldTextWithTags("no tags \u{E0001}\u{E0100}\udb40")).toBeNull();
 });
 
-test("what is written in tags is redacted and blocked as what is written in letters, whole and in pieces", () => {
+test("a value in tag characters is redacted and blocked like plain text, in one piece and in several", () => {
   for (const value of VALUES) {
     for (const hidden of [inTags(value), value.slice(0, 3) + inTags(value.slice(3)), inTags(value.slice(0, 3)) + value.slice(3)]) {
       const whole = `so ${hidden} and so on`;
@@ -69,13 +69,13 @@ test("what is written in tags is redacted and blocked as what is written in lett
   }
 });
 
-test("tags within a value that can be seen do not hide it", () => {
+test("tag characters within a visible value do not hide it", () => {
   const redacting = guardOf("redact");
   for (const value of ["joe@example.com", "titan", "EMP-20417"])
     expect(redactText(redacting, `so ${[...value].join(inTags("x"))} and so on`).text).toMatch(/^so \[REDACTED:\w+\] and so on$/);
 });
 
-test("a value is found once, whether tags stand elsewhere or not", () => {
+test("a value is found once, also with tag characters elsewhere in the text", () => {
   const redacting = guardOf("redact");
   const flag = `\u{1F3F4}${inTags("gbeng")}\u{E007F}`;
   const { text, findings } = redactText(redacting, `${flag} write to joe@example.com ${flag}`);
@@ -84,7 +84,7 @@ test("a value is found once, whether tags stand elsewhere or not", () => {
   expect(redactText(redacting, `${flag} won`)).toMatchObject({ text: `${flag} won`, findings: [] });
 });
 
-test("text in tags or variation selectors is hidden text to the check for injected prompts, whatever it says, and a flag is none", () => {
+test("text in tag characters or variation selectors is prompt injection whatever it says, except in a flag emoji", () => {
   const guard = compileTextGuard({ promptInjection: { action: "redact" } }) as TextGuard;
   const flag = `\u{1F3F4}${inTags("gbeng")}\u{E007F}`;
   for (const words of ["hello there", "hello ".repeat(60)]) {

@@ -66,14 +66,14 @@ function words(whole: string): string[] {
   return found;
 }
 
-test("a text has the words that the one expression finds", () => {
+test("the word cursor finds the same words as the regular expression", () => {
   fc.assert(
     fc.property(text, (whole) => expect(words(whole)).toEqual([...whole.matchAll(WORD)].map(([word]) => word))),
     { numRuns: 3_000 },
   );
 });
 
-test("passing by words never passes one that was asked for", () => {
+test("the search for given words never skips one of them", () => {
   fc.assert(
     fc.property(text, fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 }), (whole, asked) => {
       const wanted = new Set(asked.map(foldWord));

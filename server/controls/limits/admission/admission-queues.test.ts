@@ -3,42 +3,42 @@ import { AdmissionQueues } from "./admission-queues.ts";
 
 const never = new AbortController().signal;
 
-test("only the first of a line is woken, and the next when it leaves", async () => {
-  const lines = new AdmissionQueues(null);
-  const [first, second] = [lines.join("k"), lines.join("k")];
+test("only the first in a queue is woken, and the next one when it leaves", async () => {
+  const queues = new AdmissionQueues(null);
+  const [first, second] = [queues.join("k"), queues.join("k")];
   const woken: string[] = [];
   const turns = [
-    lines.wait(first, never, 10_000).then((why) => woken.push(`first ${why}`)),
-    lines.wait(second, never, 10_000).then((why) => woken.push(`second ${why}`)),
+    queues.wait(first, never, 10_000).then((why) => woken.push(`first ${why}`)),
+    queues.wait(second, never, 10_000).then((why) => woken.push(`second ${why}`)),
   ];
-  lines.released("other");
-  lines.released("k");
+  queues.released("other");
+  queues.released("k");
   await turns[0];
   expect(woken).toEqual(["first turn"]);
-  lines.leave(first);
+  queues.leave(first);
   await turns[1];
   expect(woken).toEqual(["first turn", "second turn"]);
-  expect(lines.has("k")).toBe(true);
-  lines.leave(second);
-  expect([lines.has("k"), lines.empty]).toEqual([false, true]);
+  expect(queues.has("k")).toBe(true);
+  queues.leave(second);
+  expect([queues.has("k"), queues.empty]).toEqual([false, true]);
 });
 
-test("a caller who hangs up, or has waited long enough, is gone", async () => {
-  const lines = new AdmissionQueues(null);
-  const [hangsUp, waits] = [lines.join("k"), lines.join("k")];
+test("a caller that disconnects or has waited too long leaves the queue", async () => {
+  const queues = new AdmissionQueues(null);
+  const [hangsUp, waits] = [queues.join("k"), queues.join("k")];
   const abort = new AbortController();
-  const turn = lines.wait(hangsUp, abort.signal, 10_000);
+  const turn = queues.wait(hangsUp, abort.signal, 10_000);
   abort.abort();
   expect(await turn).toBe("gone");
-  lines.leave(hangsUp);
-  expect(await lines.wait(waits, never, 1)).toBe("gone");
-  lines.leave(waits);
-  expect(lines.empty).toBe(true);
+  queues.leave(hangsUp);
+  expect(await queues.wait(waits, never, 1)).toBe("gone");
+  queues.leave(waits);
+  expect(queues.empty).toBe(true);
 });
 
-test("where releases may go unheard the first looks again by itself", async () => {
-  const lines = new AdmissionQueues(1);
-  const first = lines.join("k");
-  for (let i = 0; i < 3; i++) expect(await lines.wait(first, never, 10_000)).toBe("turn");
-  lines.leave(first);
+test("where releases may be missed, the first in the queue checks again by itself", async () => {
+  const queues = new AdmissionQueues(1);
+  const first = queues.join("k");
+  for (let i = 0; i < 3; i++) expect(await queues.wait(first, never, 10_000)).toBe("turn");
+  queues.leave(first);
 });

@@ -79,7 +79,7 @@ afterAll(async () => {
 
 for (const home of homes) {
   describe(home.name, () => {
-    describe("exactly N of M at once pass a limit of N", () => {
+    describe("of M concurrent calls exactly N pass a limit of N:", () => {
       const kinds: [name: string, of: (tenantId: string, n: number) => Plan, wants: Demand][] = [
         ["requests of a day", (t, n) => plan(t, { windows: [window("w", "requests", n)] }), demand()],
         ["tokens of a day", (t, n) => plan(t, { windows: [window("w", "tokens", n * 70 + 69)] }), demand(70)],
@@ -116,7 +116,7 @@ for (const home of homes) {
       });
     });
 
-    test("one refused level takes nothing at the others", async () => {
+    test("a refusal at one level takes nothing at the others", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(
         counters,
@@ -132,7 +132,7 @@ for (const home of homes) {
       expect((await tryCall(counters, alone, demand(0, 1000))).outcome).toMatchObject({ kind: "admitted", levels: [0], inFlight: [1, 0] });
     });
 
-    test("what is held is waited for, what is spent is refused, and the difference comes back", async () => {
+    test("a call waits for held amounts and is refused for spent ones; settling releases the difference", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
       const first = await tryCall(counters, of, demand(0, 90));
@@ -149,7 +149,7 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand(0, 70))).outcome.kind).toBe("admitted");
     });
 
-    test("what a call parts with is free at once, what it used until then is counted, and settling counts the rest once", async () => {
+    test("suspending a call's hold counts its usage and frees the rest, and settling counts the remainder once", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(
         counters,
@@ -179,7 +179,7 @@ for (const home of homes) {
       expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2], levels: expect.any(Array), inFlight: [1] });
     });
 
-    test("what one call holds passes to another as that is admitted, and stays with it where that is not", async () => {
+    test("one call's hold is transferred when another is admitted, and stays when that one is refused", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
       const first = await tryCall(counters, of, demand(0, 60));
@@ -196,7 +196,7 @@ for (const home of homes) {
       expect(await counters.settle(next(70), { requests: 1, input: 0, output: 0, micros: 70 })).toEqual([75]);
     });
 
-    test("a call that is not paced passes empty buckets and locks, and is charged to them", async () => {
+    test("an unpaced call ignores empty buckets and cooldowns, and is charged to the buckets", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "output", 60, 10)] });
       const aside: Plan = { ...of, unpaced: true };
@@ -209,8 +209,8 @@ for (const home of homes) {
 
     test.each([
       ["its request", "requests", demand()],
-      ["the tool calls it told of", "tool_calls", demand(0, 0, 2)],
-    ] as const)("a call that never left gives back %s", async (_name, measure, wants) => {
+      ["the tool calls it declared", "tool_calls", demand(0, 0, 2)],
+    ] as const)("a call that was never sent releases %s", async (_name, measure, wants) => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", measure, measure === "requests" ? 1 : 2)] }), NOON);
       const first = await tryCall(counters, of, wants);
@@ -219,7 +219,7 @@ for (const home of homes) {
       expect((await tryCall(counters, of, wants)).outcome.kind).toBe("admitted");
     });
 
-    test("what a call leaves to others is theirs, and nobody is locked out for it", async () => {
+    test("a call that must leave room in a bucket is refused without a cooldown for the others", async () => {
       const clock = { now: NOON };
       const { counters, tenantId } = home.make(clock);
       const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "requests", 4)] });
@@ -230,7 +230,7 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
     });
 
-    test("tokens and dollars a minute are charged afterwards, and an empty bucket locks its scope", async () => {
+    test("tokens and dollars per minute are charged afterwards, and an empty bucket starts a cooldown of its scope", async () => {
       const clock = { now: NOON };
       const { counters, tenantId } = home.make(clock);
       const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "output", 600, 100)] });
@@ -240,7 +240,7 @@ for (const home of homes) {
       expect(refused.outcome).toMatchObject({ kind: "denied", denial: { by: "cooldown", limitType: "output_per_minute" } });
     });
 
-    test("who is locked out is told when a call passes again, also where its bucket stays empty for longer than the lock", async () => {
+    test("retry-after covers both the cooldown and the time until the bucket has refilled", async () => {
       const clock = { now: NOON };
       const { counters, tenantId } = home.make(clock);
       const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 5_000 })], buckets: [bucket("b", "requests", 2)] });
@@ -256,7 +256,7 @@ for (const home of homes) {
       ]);
     });
 
-    test("an unknown window is cold until the truth is in", async () => {
+    test("an unknown window is cold until it gets its recorded usage", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = plan(tenantId, { windows: [window("w", "tokens", 100), window("v", "requests", 5)] });
       expect((await tryCall(counters, of, demand(1))).outcome).toEqual({ kind: "cold", windows: [0, 1] });
@@ -286,7 +286,7 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand(1))).outcome).toMatchObject({ kind: "denied" });
     });
 
-    test("a window is counted anew with its epoch, what is held of it goes on, and what is settled then counts at once", async () => {
+    test("a new epoch restarts a window's count, keeps its holds, and counts what settles later", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const before = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
       const after: Plan = { ...before, windows: [window("w", "micros", 100, { epoch: 1 })] };
@@ -304,7 +304,7 @@ for (const home of homes) {
       expect((await tryCall(counters, after, demand(0, 50))).outcome.kind).toBe("admitted");
     });
 
-    test("what is settled while a window is counted anew is not lost, though the truth does not tell of it yet", async () => {
+    test("usage settled while a window restarts with a new epoch is not lost", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const before = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
       const after: Plan = { ...before, windows: [window("w", "micros", 100, { epoch: 1 })] };
@@ -324,7 +324,7 @@ for (const home of homes) {
   });
 }
 
-describe("a reference of a few plain lines", () => {
+describe("compared with a simple reference implementation", () => {
   // Now and then the clock jumps an hour forward or back, across midnight too.
   const passing = fc.oneof(
     { weight: 9, arbitrary: fc.integer({ min: 0, max: 40_000 }) },
@@ -399,7 +399,7 @@ describe("a reference of a few plain lines", () => {
   };
 
   for (const { name, runs } of [{ name: "in process", runs: 10_000 }, ...(haveValkey ? [{ name: "Valkey", runs: 300 }] : [])]) {
-    test(`${name}: the same answers over ${runs.toLocaleString("en")} random histories`, async () => {
+    test(`${name}: the same results over ${runs.toLocaleString("en")} random histories`, async () => {
       const home = homes.find((one) => one.name === name) as Home;
       const clock = { now: NOON };
       // The server's clock bounds the tenant's, so the process's own clock alone refills nothing there.
@@ -449,8 +449,8 @@ describe("a reference of a few plain lines", () => {
   }
 });
 
-describe("time", () => {
-  test("a clock that goes back refills nothing, and forward no more than the bucket holds", () => {
+describe("time in the in-process counters", () => {
+  test("a clock going back refills nothing, and one going forward no more than the bucket's size", () => {
     const clock = { now: NOON };
     const counters = new InProcessCounters(() => clock.now);
     const of = plan("t", { buckets: [bucket("b", "requests", 60, 2)] });
@@ -463,7 +463,7 @@ describe("time", () => {
     expect([pass(), pass()]).toEqual(["admitted", "denied"]);
   });
 
-  test("what is over is forgotten: memory stays bounded", () => {
+  test("ended windows are dropped, so that memory stays bounded", () => {
     const clock = { now: NOON };
     const counters = new InProcessCounters(() => clock.now);
     for (let day = 0; day < 50; day++) {

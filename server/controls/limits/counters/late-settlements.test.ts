@@ -7,10 +7,10 @@ import { ADMIT, AGE, SETTLE } from "./valkey-scripts.ts";
 
 /** A store that is unreachable while `away` is set, and counts of what it was sent. */
 function storeOf() {
-  const store = { away: null as Error | null, asked: 0, looks: 0, settled: 0, atOnce: 0, most: 0 };
+  const store = { away: null as Error | null, asked: 0, polls: 0, settled: 0, atOnce: 0, most: 0 };
   const run = async (script: string) => {
     store.asked++;
-    if (script === AGE) store.looks++;
+    if (script === AGE) store.polls++;
     if (store.away !== null) throw store.away;
     if (script === AGE) return ["content", "1000", "server"];
     if (script === ADMIT) return ["window", "0", "100"];
@@ -27,7 +27,7 @@ function storeOf() {
   return { store, counters, refused: () => tryCall(counters, of, demand(0, 1)).catch((error: unknown) => error) };
 }
 
-test("calls that are refused while the store is away ask it for nothing until it is back, and then some at a time", async () => {
+test("refused calls send nothing to an unreachable store; once it is back, settlements are sent a few at a time", async () => {
   const { store, counters, refused } = storeOf();
   store.away = new Error("it did not answer");
   await until(
@@ -35,13 +35,13 @@ test("calls that are refused while the store is away ask it for nothing until it
     (away) => away,
   );
   for (let i = 0; i < 1_000; i++) expect(await refused()).toBe(store.away);
-  const { looks, asked } = store;
+  const { polls, asked } = store;
   await until(
-    () => store.looks,
-    (seen) => seen >= looks + 3,
+    () => store.polls,
+    (seen) => seen >= polls + 3,
   );
   // It polls whether the store is reachable, however many settlements wait.
-  expect(store.asked - asked).toBe(store.looks - looks);
+  expect(store.asked - asked).toBe(store.polls - polls);
   store.away = null;
   await until(
     () => store.settled,
@@ -51,7 +51,7 @@ test("calls that are refused while the store is away ask it for nothing until it
   await counters.close();
 });
 
-test("nothing is given back of what was never sent", async () => {
+test("an admission that was never sent is not settled", async () => {
   const { store, counters, refused } = storeOf();
   store.away = new NotSentError("away");
   for (let i = 0; i < 100; i++) await refused();

@@ -17,8 +17,8 @@ const spentOf = (found: Admission) => (found.kind === "admitted" ? found.spent :
 const used = (micros: number) => ({ requests: 1 as const, input: 0, output: 0, micros });
 const row = (micros: number) => ({ tokens: 0, micros, requests: 1, attempts: null });
 
-describe("counters of many processes on one machine", () => {
-  test("what one process took is taken for the others, of quotas, rates and places", async () => {
+describe("counters shared by the processes of one machine", () => {
+  test("apply quotas, rates and concurrency limits across processes", async () => {
     const { counters, processes } = group();
     const [a, b] = processes;
     const of = await warmed(
@@ -37,13 +37,13 @@ describe("counters of many processes on one machine", () => {
     expect(b.admit("3", of, demand(), false)).toMatchObject({ denial: { by: "bucket" } });
   });
 
-  test("the window of a run of one call needs no question of its own", () => {
+  test("admit the first call of a run without warming its window", () => {
     const { processes } = group();
     const run: Plan = plan("t", { windows: [{ ...window("r", "micros", 100), truth: null, resetsAt: Number.POSITIVE_INFINITY }] });
     expect(processes[0].admit("1", run, demand(0, 60), false).kind).toBe("admitted");
   });
 
-  test("a process that dies gives up its places at once, and its quotas once its rows are there", async () => {
+  test("release a dead process's concurrency slots at once, and its quota holds once its rows arrive", async () => {
     const { counters, processes } = group();
     const [dies, lives] = processes;
     const of = await warmed(
@@ -64,7 +64,7 @@ describe("counters of many processes on one machine", () => {
     expect(lives.admit("two", of, demand(0, 1), false)).toMatchObject({ denial: { by: "concurrency" } });
   });
 
-  test("what it counted and did not live to record goes by the row, and what it recorded stays", async () => {
+  test("take a dead process's unrecorded usage from its rows, and keep the recorded usage", async () => {
     const { counters, processes } = group();
     const [dies, lives] = processes;
     const of = await warmed(counters, plan("t", { windows: [window("w", "micros", 200), window("n", "requests", 10)] }), NOON);
@@ -83,7 +83,7 @@ describe("counters of many processes on one machine", () => {
     expect(spentOf(lives.admit("next", of, demand(0, 50), true))).toEqual([40, 2]);
   });
 
-  test("what a call holds more than once is counted once when its process dies", async () => {
+  test("count several holds of one call once when its process dies", async () => {
     const { counters, processes } = group();
     const [dies, lives] = processes;
     const of = await warmed(counters, plan("t", { windows: [window("w", "micros", 200)] }), NOON);
@@ -94,7 +94,7 @@ describe("counters of many processes on one machine", () => {
     expect(spentOf(lives.admit("next", of, demand(0, 140), true))).toEqual([60]);
   });
 
-  test("what no row ever tells of is given back", async () => {
+  test("release a hold that no row ever records", async () => {
     const { clock, counters, processes } = group();
     const [dies, lives] = processes;
     const of = await warmed(counters, plan("t", { windows: [window("w", "micros", 100), window("n", "requests", 1)] }), NOON);

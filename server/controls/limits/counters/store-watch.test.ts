@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { until } from "../../../../tests/support/until.ts";
 import { StoreWatch } from "./store-watch.ts";
 
-test("a shared store that is away is told of once, and once that it is back", async () => {
-  const told: string[] = [];
-  const note = (event: string) => void told.push(event);
+test("an outage of the shared store is logged once, and so is its end", async () => {
+  const logged: string[] = [];
+  const note = (event: string) => void logged.push(event);
   let isAway = true;
-  let looks = 0;
+  let polls = 0;
   const watch = new StoreWatch({
     run: async () => {
-      looks++;
+      polls++;
       if (isAway) throw new Error("Connection closed");
       return ["one", "0"];
     },
@@ -21,30 +21,30 @@ test("a shared store that is away is told of once, and once that it is back", as
   });
   try {
     await until(
-      async () => looks,
+      async () => polls,
       (n) => n >= 3,
     );
-    expect(told).toEqual(["limits_store_away"]);
+    expect(logged).toEqual(["limits_store_away"]);
     expect(watch.isAway()).toBe(true);
     isAway = false;
     await until(
-      async () => told.length,
+      async () => logged.length,
       (n) => n > 1,
     );
-    expect(told).toEqual(["limits_store_away", "limits_store_back"]);
+    expect(logged).toEqual(["limits_store_away", "limits_store_back"]);
     expect(watch.isAway()).toBe(false);
   } finally {
     watch.close();
   }
 });
 
-test("a store that comes back as it was some time before is held anew, and calls that a limit could refuse wait until it is whole", async () => {
+test("when the store returns in an earlier state, holds are restored and calls that a limit could refuse wait", async () => {
   const done: unknown[] = [];
   let server = "first";
-  let looks = 0;
+  let polls = 0;
   const watch = new StoreWatch({
     async run() {
-      looks++;
+      polls++;
       return ["one", "0", server];
     },
     log: { debug() {}, info() {}, error() {}, warn: (event: string) => void done.push(event) } as never,
@@ -54,9 +54,9 @@ test("a store that comes back as it was some time before is held anew, and calls
     settlesMs: 0,
   });
   try {
-    // There is a second look only after the first has seen which server it is.
+    // There is a second poll only after the first has seen which server it is.
     await until(
-      async () => looks,
+      async () => polls,
       (n) => n > 1,
     );
     server = "second";

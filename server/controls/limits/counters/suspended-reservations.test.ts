@@ -52,7 +52,7 @@ function holding(micros: number) {
   return { counters, call, lending, first, take, room };
 }
 
-test("what is lent before a call leaves is free, and taken again", () => {
+test("a hold suspended before the call is sent frees its room, and can be taken again", () => {
   const { call, lending, take, room } = holding(60);
   expect([room(), lending.isSuspended(call)]).toEqual([40, false]);
   expect(lending.suspend(call, null)).toBe(true);
@@ -63,7 +63,7 @@ test("what is lent before a call leaves is free, and taken again", () => {
   expect([lending.suspend(call, null), room(), lending.reacquired(call)]).toEqual([true, 100, null]);
 });
 
-test("a call on its way to a provider lends nothing until its answer is in, and is counted then", () => {
+test("a call sent to a provider can suspend its hold only once its answer is in, whose usage then counts", () => {
   const { counters, call, lending, first, room } = holding(60);
   lending.dispatched(call);
   expect([lending.suspend(call, null), room()]).toEqual([false, 40]);
@@ -73,7 +73,7 @@ test("a call on its way to a provider lends nothing until its answer is in, and 
   expect(room()).toBe(75);
 });
 
-test("a call that has ended, or holds nothing, has nothing to lend", () => {
+test("a call that has ended or holds no money cannot suspend a hold", () => {
   const { call, lending, room } = holding(60);
   lending.ended(call);
   expect([lending.suspend(call, null), room(), lending.isSuspended(call)]).toEqual([false, 40, false]);

@@ -110,8 +110,8 @@ async function use({ counters, plan }: Process, id: string, micros: number): Pro
   await counters.settle({ id, plan, demand }, { requests: 1, input: 0, output: 0, micros });
 }
 
-describe("a process that was taken for dead comes back and ships what it had recorded", () => {
-  test("processes that count for themselves know of it once they are reconciled", async () => {
+describe("a process believed dead returns and ships its rows", () => {
+  test("counters within a process include them once they are reconciled", async () => {
     const database = new Database();
     const lives = await started(new InProcessCounters(() => NOON), database, "t");
     await use(lives, "mine", 20);
@@ -128,7 +128,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
   });
 
   if (haveValkey) {
-    test("a fleet gives back what it did not record, and takes it up again by its rows, though only the dead had warmed the window", async () => {
+    test("a fleet releases its unrecorded usage and later counts the rows, also in a window only that process had warmed", async () => {
       const database = new Database();
       const counters = (more: { leaseMs: number; rowsWithinMs: number }) => {
         const made = new ValkeyCounters({
@@ -170,7 +170,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
   }
 });
 
-test("use is added up by the newest tree, and a plan that was replaced is not kept", async () => {
+test("usage is summed by the newest group tree, and a replaced plan is not kept", async () => {
   const database = new Database();
   const process = await started(new InProcessCounters(() => NOON), database, "t");
   database.shipped("leaf", 10);
@@ -184,7 +184,7 @@ test("use is added up by the newest tree, and a plan that was replaced is not ke
   expect(await spent(process)).toBe(35);
 });
 
-test("few groups are asked for by name, all of them once, and nothing of a tenant without a plan in use is held", async () => {
+test("few groups are queried by name, all in one query, and nothing is kept for a tenant without a plan in use", async () => {
   const leaves = Array.from({ length: 250 }, (_, i) => ({ id: `leaf ${i}`, name: `leaf ${i}`, parentId: "root" }));
   const policies = new PolicyTree([{ id: "root", name: "root", parentId: null }, ...leaves], []);
   const asked: { tenantId: string; month: boolean; modelIds: readonly string[]; groupIds: readonly string[] | null }[] = [];
@@ -236,7 +236,7 @@ test("few groups are asked for by name, all of them once, and nothing of a tenan
   expect([asked, warming.size]).toEqual([[], 0]);
 });
 
-describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit that is set in the middle of its window", (home) => {
+describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit set in the middle of its window", (home) => {
   const HOUR = 3_600_000;
   const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
 
@@ -305,7 +305,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
   const daily: StoredPolicy = { groupId: "leaf", kind: "llm_limits", itemId: "", document: { requests: { daily_limit: 10 } } };
   const ofTools: StoredPolicy = { groupId: "leaf", kind: "mcp_limits", itemId: "", document: { frequency: { max_calls_per_hour: 10 } } };
 
-  test("begins with what was used of it before, though the process has counted for longer", async () => {
+  test("starts with the earlier usage of that window", async () => {
     const { clock, models, tools } = process();
     expect(await models(scopeWith(`set late ${home}`, [other]))).toEqual([7]);
     clock.at += 26.5 * HOUR;
@@ -313,7 +313,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     expect([await models(changed), await tools(changed)]).toEqual([[7], [7]]);
   });
 
-  test("its next window begins at zero, and needs no database", async () => {
+  test("starts its next window at zero, without a database query", async () => {
     const { clock, models, tools, asked } = process();
     const scope = scopeWith(`next window ${home}`, [daily, ofTools]);
     expect([await models(scope), await tools(scope)]).toEqual([[7], [7]]);
@@ -322,7 +322,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     expect([await models(scope), await tools(scope), asked]).toEqual([[0], [0], []]);
   });
 
-  test("calls of tools that other processes recorded are taken up like those of models", async () => {
+  test("includes tool calls recorded by other processes, like those of models", async () => {
     const { clock, tools, warming, asked } = process();
     const scope = scopeWith(`tools of others ${home}`, [ofTools]);
     expect(await tools(scope)).toEqual([7]);

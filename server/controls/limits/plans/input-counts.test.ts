@@ -15,7 +15,7 @@ async function boundAfter(tags: readonly string[] | undefined, tokens: number): 
   return (await counts.boundOf(limited))?.inputTokens;
 }
 
-test("what providers told of calls says what the next comes to, and what was estimated does not", async () => {
+test("input bounds are corrected by what providers report, but not by estimated usage", async () => {
   const unknown = await boundAfter(undefined, 0);
   expect(unknown).toBe(1_250);
   expect(await boundAfter(undefined, 1_400)).toBe(1_428);

@@ -28,8 +28,8 @@ const bounds = { at: NOW, bodyBytes: 1_000, addedBytes: 100, outputCeiling: null
 const of = (inputTokens: number, outputTokens: number) => ({ at: NOW, inputTokens, inputBytes: inputTokens, outputTokens, searches: 0 });
 const view = (more: object = {}) => ({ ...EMPTY_VIEW, ...more });
 
-describe("the most a call can come to", () => {
-  test("the least of what bounds the answer, for each answer asked for", () => {
+describe("the worst case of a call", () => {
+  test("takes the lowest bound on the output, for each requested answer", () => {
     expect(worstCaseOf(model(), view({ maxTokens: 50 }), bounds)).toEqual({
       at: NOW,
       inputTokens: 1_100,
@@ -50,13 +50,13 @@ describe("the most a call can come to", () => {
     expect(worstCaseOf(model({ contextWindow: 500 }), view(), bounds).inputTokens).toBe(500);
   });
 
-  test("several prompts, each with the instructions before it and up to the context window", () => {
+  test("counts each of several prompts with its instructions, up to the context window", () => {
     const prompts = view({ prompts: 3 });
     expect(worstCaseOf(model(), prompts, bounds).inputTokens).toBe(1_300);
     expect(worstCaseOf(model({ contextWindow: 400 }), prompts, bounds).inputTokens).toBe(1_200);
   });
 
-  test("at the dearest rate of any tier and of any way the input could be billed", () => {
+  test("takes the highest price of any tier and of any way the input could be billed", () => {
     const tiered = model({
       priceSchedule: [
         {
@@ -75,7 +75,7 @@ describe("the most a call can come to", () => {
     ).toBe(1_250);
   });
 
-  test("at the prices in force when it arrived, whatever they were or will be", () => {
+  test("takes the prices in force when the call arrived", () => {
     const dated = (from: number, input: number, output: number | null) => ({ from, prices: prices(input, output), tiers: [] });
     const changing = model({
       priceSchedule: [
@@ -95,7 +95,7 @@ describe("the most a call can come to", () => {
     expect(highestCost(group, of(1_000, 100))).toBe(2_000);
   });
 
-  test("searches, each for its fee, as many as the request bounds", () => {
+  test("includes the fee of each web search, as many as the request allows", () => {
     const searching = model({
       priceSchedule: [
         { from: Number.NEGATIVE_INFINITY, prices: { ...prices(1_000_000, 10_000_000), webSearch: 10_000_000_000 }, tiers: [] },
@@ -108,14 +108,14 @@ describe("the most a call can come to", () => {
     expect(highestCost(model(), { ...of(10, 10), searches: 1 })).toBeNull();
   });
 
-  test("no price, no bound; but what is not used needs none", () => {
+  test("is unknown without a price, except for output that is not used", () => {
     const embeds = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, null), tiers: [] }] });
     expect(highestCost(embeds, of(10, 1))).toBeNull();
     const worst = worstCaseWithoutOutput(worstCaseOf(embeds, view(), bounds));
     expect(demandOf(embeds, worst, worst.outputTokens)).toEqual({ tokens: 1_100, micros: 1_100, toolCalls: 0 });
   });
 
-  test("an answer that is made shorter costs no more than what is left", () => {
+  test("with a shortened answer costs no more than what is left", () => {
     fc.assert(
       fc.property(fc.nat(5_000_000), fc.nat(50_000_000), fc.nat(5_000), fc.nat(100_000), (input, output, bytes, left) => {
         const priced = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(input, output), tiers: [] }] });

@@ -20,7 +20,7 @@ test.each([
   "clip-path:inset(50%)",
   "clip-path: inset(100%)",
   "color:transparent",
-])("what is hidden from people by style=%p is not read, nor what stands in it", (style) => {
+])("content hidden from people by style=%p is not read, nor are its children", (style) => {
   expect(wordsOf(`<p>seen</p><div style="${style}">hidden<p>deep</p></div><p>seen too</p>`)).toEqual(["seen", "seen too"]);
 });
 
@@ -37,11 +37,11 @@ test.each([
   "color:transparent;background-clip:text",
   "color:transparent;-webkit-background-clip:text",
   "text-indent:-20px",
-])("what people see with style=%p is read", (style) => {
+])("content that people see with style=%p is read", (style) => {
   expect(wordsOf(`<p style="${style}">seen</p>`)).toEqual(["seen"]);
 });
 
-test("styles of any length are read in a moment", () => {
+test("styles of any length are read quickly", () => {
   for (const part of [
     "/*",
     "display ",

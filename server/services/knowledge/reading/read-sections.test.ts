@@ -8,6 +8,6 @@ test.each([
   ['"item, kind, age";"note;\nmore"\n"chair; old";40\n', "item, kind, age: chair; old; note;\nmore: 40"],
   ['item,note\nchair,good;"strong"\n', 'item: chair; note: good;"strong"'],
   ["item\nchair\n", "item: chair"],
-])("a value of a table may hold what stands between the values of others: %j", async (text, row) => {
+])("a quoted value of a table may contain separators: %j", async (text, row) => {
   expect((await readSections("csv", new TextEncoder().encode(text)))[0]?.blocks).toEqual([row]);
 });

@@ -12,7 +12,7 @@ const call = {
 } as unknown as Call;
 const item = (at: number) => `msg_01M830KD0RSWFXX4JPW6VYXEYY${String(at).padStart(2, "0")}`;
 
-test("of the items that a request names, no more are read than a request may name", async () => {
+test("a request's items are read from the database only up to a limit", async () => {
   const rows = new Map<string, StoredValue>();
   let read = 0;
   const store: CacheStore = {

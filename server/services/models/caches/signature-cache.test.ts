@@ -35,8 +35,8 @@ function storage(now: () => number = () => 0) {
 
 const process = (store: CacheStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
 
-describe("kept signatures", () => {
-  test("are found by another process, which asks the store once", async () => {
+describe("stored signatures", () => {
+  test("are found by another process, which queries the store once", async () => {
     const { store, reads } = storage();
     const one = process(store);
     one.keep(callOf("k"), new Map([["a", SIGNED]]));
@@ -47,7 +47,7 @@ describe("kept signatures", () => {
     expect(reads).toHaveLength(1);
   });
 
-  test("of calls this process answered need no store, signed or not", () => {
+  test("of calls that this process answered need no query, signed or not", () => {
     const { store, reads } = storage();
     const one = process(store);
     one.keep(
@@ -61,7 +61,7 @@ describe("kept signatures", () => {
     expect(reads).toEqual([]);
   });
 
-  test("are nobody else's, and unreadable in the store", async () => {
+  test("cannot be found by another credential or tenant, and are encrypted in the store", async () => {
     const { store, rows } = storage();
     const one = process(store);
     one.keep(callOf("k"), new Map([["a", SIGNED]]));
@@ -73,7 +73,7 @@ describe("kept signatures", () => {
     expect(stored).not.toContain('"a"');
   });
 
-  test("are forgotten after 24 hours, by memory and store", async () => {
+  test("expire after 24 hours, in memory and in the store", async () => {
     let now = 0;
     const { store } = storage(() => now);
     const one = process(store, () => now);
@@ -85,7 +85,7 @@ describe("kept signatures", () => {
     expect(await one.find(callOf("k"), ["a"])).toEqual(new Map());
   });
 
-  test("are asked for a few at a time, so that no call keeps the store from others", async () => {
+  test("are queried a few at a time, so that no call blocks the store for others", async () => {
     const { store, reads } = storage();
     const one = process(store);
     one.keep(callOf("other"), new Map([["a", SIGNED]]));
@@ -102,7 +102,7 @@ describe("kept signatures", () => {
     expect(await another.find(callOf("other"), ["a"])).toEqual(new Map([["a", SIGNED]]));
   });
 
-  test("of a store that is away cost a call nothing, and are written when it is back", async () => {
+  test("cost a call nothing while the store is unreachable, and are written once it is back", async () => {
     const { store, rows, goAway } = storage();
     let now = 0;
     const one = process(store, () => now);
@@ -117,7 +117,7 @@ describe("kept signatures", () => {
     expect(rows.size).toBe(2);
   });
 
-  test("hold the answer up until the store has them, and not where it takes none", async () => {
+  test("delay the end of the answer until they are stored, but not while the store is unreachable", async () => {
     const { store, goAway } = storage();
     const writing = Promise.withResolvers<void>();
     let written = false;

@@ -16,7 +16,7 @@ function naming(addresses: number): ConversationRequest {
   return { ...DEFAULT_REQUEST, turns: [{ role: "user", parts }] } as unknown as ConversationRequest;
 }
 
-test("what one request names by address comes to so much, however many addresses there are", async () => {
+test("all URLs of one request together may return only a limited amount of data", async () => {
   let fetched = 0;
   const { inlined } = media(async () => {
     fetched++;
@@ -33,7 +33,7 @@ test("what one request names by address comes to so much, however many addresses
 });
 
 test.each(["application/octet-stream", "binary/octet-stream; charset=utf-8", "Application/Octet-Stream", ""])(
-  "a picture of a store that calls it %p is given to Gemini as what it is",
+  "an image served with content type %p is sent to Gemini with its real type",
   async (type) => {
     const png = Buffer.from("iVBORw0KGgoAAAANSUhEUg==", "base64");
     const { inlined } = media(async () => new Response(png, { headers: { "content-type": type } }));
@@ -43,7 +43,7 @@ test.each(["application/octet-stream", "binary/octet-stream; charset=utf-8", "Ap
   },
 );
 
-test("nothing is fetched for a caller that has gone", async () => {
+test("nothing is fetched for a caller that has disconnected", async () => {
   let fetched = 0;
   const { inlined } = media(async () => {
     fetched++;
@@ -53,7 +53,7 @@ test("nothing is fetched for a caller that has gone", async () => {
   expect(fetched).toBe(0);
 });
 
-test("what is fetched is held as it comes, and no more is read than there is room for", async () => {
+test("fetched data counts against the memory limit as it arrives, and reading stops at the limit", async () => {
   let room = 3 * MIB;
   let read = 0;
   const { inlined } = media(async () => {

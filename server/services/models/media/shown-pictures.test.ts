@@ -40,7 +40,7 @@ const model = { modelName: "toy", provider: { apiFormat: "toy", storage: null } 
 const callOf = (tenantId: string) => ({ identity: { tenantId }, whenEnded: [] }) as unknown as Call;
 const call = callOf("any");
 
-test("pictures that are more than a provider takes are refused before any of them is read", async () => {
+test("images larger than the provider's limit are refused before any of them is read", async () => {
   opened = 0;
   const edit = (bytes: readonly number[]) =>
     readImageEditRequest(
@@ -61,7 +61,7 @@ test("pictures that are more than a provider takes are refused before any of the
   expect(opened).toBe(2);
 });
 
-test("what is asked for each of several pictures is held once, however many they are", async () => {
+test("the body for several requested images is held in memory only once", async () => {
   const edit = readImageEditRequest(
     new Map(Object.entries({ model: "draws", prompt: "Make it night", n: "10" })),
     [sentFile("image", picture(MIB))],
@@ -83,7 +83,7 @@ test("what is asked for each of several pictures is held once, however many they
   });
 });
 
-test("the picture that a video is to begin with is refused by its size too", async () => {
+test("the start image of a video is refused if larger than the provider's limit", async () => {
   opened = 0;
   const document = JsonDocument.read(new TextEncoder().encode('{"model":"films","prompt":"A lighthouse"}')) as JsonDocument;
   const submission = { leaving: async () => null, unsure: () => undefined };
@@ -100,7 +100,7 @@ test("the picture that a video is to begin with is refused by its size too", asy
   expect(opened).toBe(1);
 });
 
-test("pictures of many requests at once hold no more of memory than there is room for, until their calls have ended", async () => {
+test("images of concurrent requests are limited in memory until their calls end, each tenant separately", async () => {
   const fields = new Map(Object.entries({ model: "draws", prompt: "Make it night" }));
   const parts = partsWith({ pictures: () => geminiPictures });
   const prepared = (one: Call) => {
@@ -117,7 +117,7 @@ test("pictures of many requests at once hold no more of memory than there is roo
   expect(await prepared(callOf("busy"))).toMatchObject({ operation: "gemini_images" });
 });
 
-test("a call that is tried again holds its pictures once, however often", async () => {
+test("a retried call holds the memory for its images only once", async () => {
   const fields = new Map(Object.entries({ model: "draws", prompt: "Make it night" }));
   const parts = partsWith({ pictures: () => geminiPictures });
   const edit = readImageEditRequest(fields, [sentFile("image", picture(14 * MIB))], 0) as ImageEditRequest;

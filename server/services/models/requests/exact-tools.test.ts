@@ -90,19 +90,19 @@ const gemini = () =>
     { model: "m", stream: false },
   );
 
-describe("numbers that a double cannot hold keep their digits in what tools are told and say", () => {
+describe("large integers in tool calls and results keep their digits", () => {
   test.each([
     ["anthropic", `"input":${ARGS}`],
     ["gemini", `"args":${ARGS}`],
     ["bedrock", `"input":${ARGS}`],
-  ])("of a chat's history, told to %s", async (apiFormat, expected) => {
+  ])("in a chat history sent to %s", async (apiFormat, expected) => {
     expect((await prepared(chat(), chatCodec, apiFormat)).body).toContain(expected);
   });
 
   test.each([
     ["messages", messages, messagesCodec],
     ["gemini", gemini, geminiCodec],
-  ] as const)("of a history in %s, told to OpenAI", async (format, read, caller) => {
+  ] as const)("in a history in %s sent to OpenAI", async (format, read, caller) => {
     const { body } = await prepared(read(), caller, "openai");
     expect(body).toContain(`"arguments":${QUOTED}`);
     if (format === "gemini") expect(body).toContain(`{\\"found\\":${ID}}`);
@@ -114,12 +114,12 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
     bedrock: `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"f","input":${ARGS}}}]}},"stopReason":"tool_use"}`,
   };
 
-  test.each(Object.entries(ANSWERS))("of an answer of %s, for a chat", async (apiFormat, answer) => {
+  test.each(Object.entries(ANSWERS))("in an answer of %s to a chat request", async (apiFormat, answer) => {
     const read = await (await prepared(chat(), chatCodec, apiFormat)).whole(bytes(answer));
     expect(new TextDecoder().decode(read?.body)).toContain(`"arguments":${QUOTED}`);
   });
 
-  test("of a streamed answer of gemini, for a chat", async () => {
+  test("in a streamed Gemini answer to a chat request", async () => {
     const stream = (await prepared(chat(), chatCodec, "gemini")).streamCodec("text/event-stream");
     const piece = stream?.push(bytes(`data: ${ANSWERS.gemini}\n\n`));
     expect(new TextDecoder().decode(piece ?? new Uint8Array(0))).toContain(ID);
@@ -128,7 +128,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
   test.each([
     ["messages", messages, messagesCodec, `"input":${ARGS}`],
     ["gemini", gemini, geminiCodec, `"args":${ARGS}`],
-  ] as const)("of an answer of OpenAI, in %s", async (_format, read, caller, expected) => {
+  ] as const)("in an OpenAI answer to a request in %s", async (_format, read, caller, expected) => {
     const answer = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":${QUOTED}}}]},"finish_reason":"tool_calls"}]}`;
     const whole = await (await prepared(read(), caller, "openai")).whole(bytes(answer));
     expect(new TextDecoder().decode(whole?.body)).toContain(expected);
@@ -137,7 +137,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
   test.each([
     ["messages", messages],
     ["gemini", gemini],
-  ] as const)("where a control changed another text of a request in %s", (_format, read) => {
+  ] as const)("in a request in %s of which a control changed another text", (_format, read) => {
     const inbound = read();
     if ("fields" in inbound) throw new Error("not read");
     inbound
@@ -149,7 +149,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
     expect(body).toContain(ARGS);
   });
 
-  test("a number alone is no arguments", async () => {
+  test("also in arguments that are only a number, which are marked as invalid JSON", async () => {
     const alone = readChatRequest(
       bytes(
         `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"${ID}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]}`,

@@ -11,7 +11,7 @@ import { ResponseMeter, type ResponseMeterParts } from "./response-meter.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("a tenant whose provider never answers keeps nobody else's responses waiting", async () => {
+test("a tenant whose provider never answers does not delay polling of other tenants' responses", async () => {
   const database = await testDatabase();
   const { db } = database;
   const group = { slow: crypto.randomUUID(), quick: crypto.randomUUID() };
@@ -54,7 +54,7 @@ test("a tenant whose provider never answers keeps nobody else's responses waitin
   await database.close();
 });
 
-test("a response that its caller left counts once in windows that nobody has read yet", async () => {
+test("a background response is counted once in windows that were not loaded yet", async () => {
   const database = await testDatabase();
   const groupId = crypto.randomUUID();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);

@@ -46,25 +46,25 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
   );
 }
 
-describe("the provider's status is told of a failed attempt, whatever the caller is", () => {
+describe("a failed attempt records the provider's status:", () => {
   test.each([
     ["a failure", Response.json({}, { status: 500 }), 500],
     ["a refused account", Response.json({}, { status: 401 }), 401],
     ["a refused request", Response.json({}, { status: 400 }), 400],
-    ["an answer that is none", new Response("<html>"), 200],
+    ["an answer that is not JSON", new Response("<html>"), 200],
     ["an answer that broke off", new Response(new ReadableStream({ start: (body) => body.error(new Error("reset")) })), 200],
   ])("%s", async (_name, response, status) => {
     expect(await ask(response, false)).toMatchObject({ status });
   });
 });
 
-describe("a count of tokens no model could come to is not metered", () => {
+describe("an implausible token count is replaced by an estimate:", () => {
   const usage = (prompt: number, completion: number) => ({ prompt_tokens: prompt, completion_tokens: completion });
-  const told = { inputUncached: 999_999_999, output: 1, estimated: false };
+  const reported = { inputUncached: 999_999_999, output: 1, estimated: false };
   const counted = { inputUncached: 10, output: 1, estimated: true };
 
   test.each([
-    [usage(999_999_999, 1), told],
+    [usage(999_999_999, 1), reported],
     [usage(1_000_000_000, 1), counted],
     [usage(1, 5e18), counted],
     [usage(1e300, 1), counted],
@@ -72,7 +72,7 @@ describe("a count of tokens no model could come to is not metered", () => {
     [usage(0, 0), counted],
     [usage(0, 7), { inputUncached: 10, output: 7, estimated: true }],
     [usage(7, 0), { inputUncached: 7, output: 1, estimated: true }],
-  ])("of a whole answer: %p", async (said, expected) => {
+  ])("in a whole answer: %p", async (said, expected) => {
     const result = await ask(
       Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "four" } }], usage: said }),
       false,
@@ -81,10 +81,10 @@ describe("a count of tokens no model could come to is not metered", () => {
   });
 
   test.each([
-    [usage(999_999_999, 1), told],
+    [usage(999_999_999, 1), reported],
     [usage(5e18, 1), counted],
     [usage(0, 0), counted],
-  ])("of a stream: %p", async (said, expected) => {
+  ])("in a stream: %p", async (said, expected) => {
     const frames = [{ choices: [{ index: 0, delta: { content: "four" }, finish_reason: "stop" }] }, { choices: [], usage: said }].map(
       (frame) => `data: ${JSON.stringify(frame)}\n\n`,
     );
@@ -116,49 +116,49 @@ async function streaming(delta: object) {
   return { result, sent, isLeft };
 }
 
-test("a stream whose answer does not begin is given up before it fills the memory", async () => {
+test("a stream whose answer does not begin is abandoned before it fills the memory", async () => {
   const { result, sent, isLeft } = await streaming({});
   expect(result).toMatchObject({ failure: { outcome: "upstream_invalid_response" } });
   expect([isLeft, sent < 9 * 1024 * 1024]).toEqual([true, true]);
 });
 
-test("a stream of sound alone is given to the caller from its first piece", async () => {
+test("a stream of audio only is passed to the caller from its first frame", async () => {
   const { result, sent, isLeft } = await streaming({ content: null, audio: { id: "audio_1", data: "A".repeat(1_000) } });
   expect(result).toMatchObject({ answer: { kind: "stream", status: 200 } });
   expect([isLeft, sent < 4 * 1024 * 1024]).toEqual([false, true]);
 });
 
-describe("a count of no tokens is believed", () => {
+describe("a token count of zero is accepted", () => {
   const used = async (said: unknown, readReply: typeof readChatReply = readChatReply) => {
     const result = await ask(Response.json(said), false, readReply);
     return "answer" in result && result.answer.kind === "whole" ? result.answer.usage : null;
   };
   const nothing = { prompt_tokens: 7, completion_tokens: 0 };
 
-  test("of an answer that says nothing", async () => {
+  test("for an empty answer", async () => {
     const silent = { choices: [{ index: 0, message: { role: "assistant", content: "" } }], usage: nothing };
     expect(await used(silent)).toMatchObject({ inputUncached: 7, output: 0, estimated: false });
   });
 
-  test("of input that all came from the prompt cache", async () => {
+  test("for input that came entirely from the prompt cache", async () => {
     const cached = { content: [{ type: "text", text: "four" }], usage: { input_tokens: 0, cache_read_input_tokens: 9, output_tokens: 1 } };
     expect(await used(cached, readMessagesReply)).toMatchObject({ inputUncached: 0, cacheRead: 9, output: 1, estimated: false });
   });
 
-  test("of a prompt that comes back as it was, to be scored", async () => {
+  test("for a prompt that is echoed to be scored", async () => {
     const scored = { choices: [{ index: 0, text: "the prompt itself" }], usage: nothing };
     const read = (echoed: number) => used(scored, (bytes) => readCompletionsReply(bytes, echoed));
     expect(await read(Number.POSITIVE_INFINITY)).toMatchObject({ output: 0, estimated: false });
     expect(await read("the prompt".length)).toMatchObject({ output: 2, estimated: true });
   });
 
-  test("of what is billed by itself", async () => {
-    const heard = (bytes: Uint8Array) => ({ usage: { ...NO_TOKENS, audioSeconds: 3 }, outputCharacters: bytes.length });
-    expect(await used({}, heard)).toMatchObject({ inputUncached: 0, output: 0, audioSeconds: 3, estimated: false });
+  test("for operations that are not billed by tokens", async () => {
+    const readAudio = (bytes: Uint8Array) => ({ usage: { ...NO_TOKENS, audioSeconds: 3 }, outputCharacters: bytes.length });
+    expect(await used({}, readAudio)).toMatchObject({ inputUncached: 0, output: 0, audioSeconds: 3, estimated: false });
   });
 });
 
-test("a refusal's name is told for the row, and the caller gets the provider's bytes", async () => {
+test("a rejection's error code is recorded in the row, and the caller gets the provider's bytes", async () => {
   const said = { error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" } };
   const result = await ask(Response.json(said, { status: 400 }), false);
   if (!("failure" in result) || isRefusal(result.failure.answer)) throw new Error("not passed");
@@ -173,14 +173,14 @@ describe.each([
   ["responses", readResponsesReply],
   ["messages", readMessagesReply],
   ["gemini", readGeminiReply],
-] as const)("what a provider of %s says under the status of a success", (_format, readReply) => {
+] as const)("a provider's answer in the format %s with a success status", (_format, readReply) => {
   const failure = async (said: unknown) => {
     const result = await ask(Response.json(said), false, readReply);
     if (!("failure" in result) || !isRefusal(result.failure.answer)) throw new Error("not a failure");
     return { again: result.failure.again, code: result.failure.answer.code, reason: result.failure.answer.reason };
   };
 
-  test("is a failure when it tells of one", async () => {
+  test("counts as a failure if it contains an error", async () => {
     expect(await failure({ error: { message: "No instances available", code: 502 } })).toEqual({
       again: "anywhere",
       code: "upstream_error",
@@ -192,12 +192,12 @@ describe.each([
       });
   });
 
-  test("is no answer when it is no object", async () => {
+  test("is invalid if it is not an object", async () => {
     expect(await failure([])).toMatchObject({ code: "upstream_invalid_response" });
   });
 
   test.each([{}, { detail: "Not today" }, { choices: null, message: "ok" }, null, "<html>"])(
-    "is no answer, and others are asked, when it has nothing of its format: %j",
+    "is invalid, and other members are tried, if it has nothing of its format: %j",
     async (said) => {
       expect(await failure(said)).toMatchObject({ again: "anywhere", code: "upstream_invalid_response" });
     },

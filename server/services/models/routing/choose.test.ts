@@ -29,24 +29,24 @@ function share(
   return counts;
 }
 
-describe("choosing a member", () => {
-  test("simple-shuffle follows the weights and leaves weight 0 for when nothing else is there", () => {
+describe("routing strategy", () => {
+  test("simple-shuffle follows the weights, and uses members of weight 0 only if there are no others", () => {
     expect(share("simple-shuffle", [member("a", 3), member("b", 1), member("spare", 0)])).toEqual({ a: 750, b: 250 });
     expect(share("simple-shuffle", [member("spare", 0), member("other", 0)])).toEqual({ spare: 500, other: 500 });
     expect(share("simple-shuffle", [])).toEqual({ none: 1000 });
   });
 
-  test("ordered takes the first that is there", () => {
+  test("ordered takes the first member", () => {
     expect(share("ordered", [member("a", 3), member("b", 2)])).toEqual({ a: 1000 });
   });
 
-  test("least-busy takes the one with the fewest calls in flight", () => {
+  test("least-busy takes the member with the fewest calls in progress", () => {
     const health = new MemberHealth();
     health.began("a");
     expect(share("least-busy", [member("a", 1), member("b", 1)], health)).toEqual({ b: 1000 });
   });
 
-  test("latency-based takes the fastest, and measures whom nobody has measured", () => {
+  test("latency-based takes the fastest member, after trying unmeasured ones", () => {
     const health = new MemberHealth();
     health.measured("a", 50);
     health.measured("b", 20);
@@ -54,7 +54,7 @@ describe("choosing a member", () => {
     expect(share("latency-based", [member("a", 1), member("b", 1), member("new", 1)], health)).toEqual({ new: 1000 });
   });
 
-  test("latency-based measures a member anew that was asked nothing for a minute, by one call, and forgets what it took before", () => {
+  test("latency-based measures an idle member again after a minute, by one call, and forgets its old latency", () => {
     let now = 0;
     const health = new MemberHealth(() => now);
     const members = [member("a", 1), member("b", 1)];
@@ -71,7 +71,7 @@ describe("choosing a member", () => {
     expect(share("latency-based", members, health)).toEqual({ a: 1000 });
   });
 
-  test("cost-based takes the cheapest and the unpriced last", () => {
+  test("cost-based takes the cheapest member, and unpriced ones last", () => {
     expect(share("cost-based", [member("a", 1, 5), member("b", 1, 3), member("unpriced", 1)])).toEqual({ b: 1000 });
     expect(share("cost-based", [member("unpriced", 1)])).toEqual({ unpriced: 1000 });
     // Current prices count, not past or future ones.
@@ -88,7 +88,7 @@ describe("choosing a member", () => {
     ["video", { videoSecond: 100 }, { videoSecond: 400 }],
     ["audio_transcription", { audioSecond: 1 }, { audioSecond: 2 }],
     ["audio_speech", { spokenCharacter: 15 }, { spokenCharacter: 30 }],
-  ])("cost-based goes by what is billed of a model of the mode %s", (mode, cheap, dear) => {
+  ])("cost-based compares what is billed for models of the mode %s", (mode, cheap, dear) => {
     const priced = (id: string, prices: object): RoutingMember => ({
       weight: 1,
       model: {
@@ -101,7 +101,7 @@ describe("choosing a member", () => {
     expect(share("cost-based", [priced("unpriced", {}), priced("dear", dear)])).toEqual({ dear: 1000 });
   });
 
-  test("cost-based takes a model that writes and has no price for that for unpriced", () => {
+  test("cost-based treats a model without an output price as unpriced", () => {
     const half = member("half", 1);
     const [prices] = half.model.priceSchedule;
     Object.assign(prices?.prices ?? {}, { input: 1 });

@@ -8,8 +8,8 @@ function at(): { health: MemberHealth; pass(ms: number): void } {
   return { health: new MemberHealth(() => now), pass: (ms) => void (now += ms) };
 }
 
-describe("the circuit of a routing group's member", () => {
-  test("opens with one failure more than is allowed, for the cooldown", () => {
+describe("the circuit breaker of a routing group member", () => {
+  test("opens for the cooldown after one failure more than allowed", () => {
     const { health, pass } = at();
     for (let i = 0; i < 2; i++) health.failed("m", RULES);
     expect(health.available("m")).toBe(true);
@@ -20,7 +20,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.available("m")).toBe(true);
   });
 
-  test("failures older than the window do not count, others' neither", () => {
+  test("does not count failures outside the window or of other members", () => {
     const { health, pass } = at();
     for (let i = 0; i < 2; i++) health.failed("m", RULES);
     pass(1_001);
@@ -29,7 +29,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.available("m")).toBe(true);
   });
 
-  test("after the cooldown one call tries it; a failure opens it again at once, a success closes it", () => {
+  test("lets one call try after the cooldown, whose failure opens it again and whose success closes it", () => {
     const { health, pass } = at();
     health.cool("m", 1_000);
     pass(1_000);
@@ -46,7 +46,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.available("m")).toBe(true);
   });
 
-  test("a try that told nothing lets the next one in", () => {
+  test("lets the next call try after an inconclusive one", () => {
     const { health, pass } = at();
     health.cool("m", 10);
     pass(10);
@@ -55,7 +55,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.available("m")).toBe(true);
   });
 
-  test("when all are out, the one that served last is tried, but none whose provider said to stay away", () => {
+  test("when all members are open, picks the one that served last, unless its provider asked for a pause", () => {
     const { health, pass } = at();
     for (const id of ["a", "b", "c"]) {
       pass(1);
@@ -70,7 +70,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.lastResort(["nobody asked it yet"])).toBe("nobody asked it yet");
   });
 
-  test("counts what is in flight and averages how fast answers begin", () => {
+  test("counts calls in progress and averages the latency of answers", () => {
     const { health } = at();
     expect(health.latencyMs("m")).toBeNull();
     health.began("m");
@@ -82,7 +82,7 @@ describe("the circuit of a routing group's member", () => {
     expect(health.latencyMs("m")).toBe(120);
   });
 
-  test("is as slow as it keeps callers waiting, and no longer once they wait no more", () => {
+  test("counts the time that callers have been waiting as latency, until they stop waiting", () => {
     const { health, pass } = at();
     health.measured("m", 100);
     health.began("m");

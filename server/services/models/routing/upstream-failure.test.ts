@@ -14,7 +14,7 @@ const passed = (status: number): WholeAnswer => ({
 const failure = (status: number, text = "", headers: Record<string, string> = {}) =>
   failureOfStatus(passed(status), new Headers(headers), text, NOW);
 
-describe("what a provider's status means", () => {
+describe("a provider's error status", () => {
   test.each([
     [500, "upstream_error", "anywhere"],
     [502, "upstream_error", "anywhere"],
@@ -28,21 +28,21 @@ describe("what a provider's status means", () => {
     [404, "upstream_rejected", "nowhere"],
     [413, "upstream_rejected", "nowhere"],
     [422, "upstream_rejected", "nowhere"],
-  ] as const)("%d: %s, tried again %s", (status, outcome, again) => {
+  ] as const)("%d means %s, and the call is retried %s", (status, outcome, again) => {
     expect(failure(status)).toMatchObject({ outcome, again });
   });
 
-  test("a busy provider that says for how long may be asked again after that, and is left alone until then", () => {
+  test("429 with a retry-after is retried after that time, and the member is left alone until then", () => {
     expect(failure(429, "", { "retry-after": "3" })).toMatchObject({ again: "anywhere", coolMs: 3_000 });
   });
 
-  test.each([408, 500, 503, 529])("%d passes on when the provider wants to be asked again", (status) => {
+  test.each([408, 500, 503, 529])("%d passes on the provider's retry headers", (status) => {
     const headers = { "retry-after": "1", "retry-after-ms": "120" };
     expect(failure(status, "", headers)).toMatchObject({ answer: { headers } });
   });
 
   test.each([429, 503])(
-    "%d that tells the wait in milliseconds alone tells it in seconds too, which is all that some clients read",
+    "%d with a wait in milliseconds only gets a retry-after in seconds too, for clients that read only that",
     (status) => {
       expect(failure(status, "", { "retry-after-ms": "1200.5" })).toMatchObject({
         coolMs: 1200.5,
@@ -51,7 +51,7 @@ describe("what a provider's status means", () => {
     },
   );
 
-  test.each([503, 529])("%d may be asked again, unless the provider says otherwise", (status) => {
+  test.each([503, 529])("%d tells clients to retry, unless the provider says otherwise", (status) => {
     expect(failure(status)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
     expect(failure(status, "", { "x-should-retry": "false" })).toMatchObject({ answer: { headers: { "x-should-retry": "false" } } });
   });
@@ -61,7 +61,7 @@ describe("what a provider's status means", () => {
     '{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource."}}',
     `{"message":"You don't have access to the model with the specified model ID."}`,
     `{"error":{"code":403,"message":"Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p' (or it may not exist)."}}`,
-  ])("a 403 about the model is not about the credential: %s", (text) => {
+  ])("403 about the model is not taken for a credential problem: %s", (text) => {
     expect(failure(403, text)).toMatchObject({ outcome: "upstream_model_denied", again: "elsewhere" });
   });
 
@@ -70,11 +70,11 @@ describe("what a provider's status means", () => {
     '{"message":"The security token included in the request is invalid."}',
     '{"error":{"status":"PERMISSION_DENIED","message":"Method doesn\'t allow unregistered callers. Please use an API key to call models."}}',
     '{"error":{"message":"Your API key was reported as leaked. No model can be used with it."}}',
-  ])("a 403 about the credential is: %s", (text) => {
+  ])("403 about the credential is taken for one: %s", (text) => {
     expect(failure(403, text)).toMatchObject({ outcome: "upstream_auth_failed" });
   });
 
-  test("an account without credit is no busy provider", () => {
+  test("of an account without credit is not taken for a busy provider", () => {
     expect(failure(429, '{"error":{"code":"insufficient_quota"}}', { "retry-after": "3" })).toMatchObject({
       outcome: "upstream_quota_exhausted",
       again: "elsewhere",
@@ -85,11 +85,11 @@ describe("what a provider's status means", () => {
     });
   });
 
-  test("clients are told not to try a 429 about credit again, unless the provider says otherwise", () => {
+  test("429 about credit tells clients not to retry, unless the provider says otherwise", () => {
     const text = '{"error":{"code":"insufficient_quota"}}';
     expect(failure(429, text)).toMatchObject({ answer: { status: 429, headers: { "x-should-retry": "false" } } });
-    const told = { ...passed(429), headers: { "x-should-retry": "true" } };
-    expect(failureOfStatus(told, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    const retrying = { ...passed(429), headers: { "x-should-retry": "true" } };
+    expect(failureOfStatus(retrying, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
     // Busy providers are retried.
     expect(failure(429, '{"error":{"code":"rate_limit_exceeded"}}')).not.toMatchObject({
       answer: { headers: { "x-should-retry": "false" } },
@@ -101,7 +101,7 @@ describe("what a provider's status means", () => {
     [400, '{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}'],
     [429, '{"type":"error","error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}'],
     [429, '{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","code":null}}'],
-  ])("%d is about credit: %s", (status, text) => {
+  ])("%d about credit is recognised: %s", (status, text) => {
     expect(failure(status, text)).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
   });
 
@@ -110,7 +110,7 @@ describe("what a provider's status means", () => {
     `{"error":{"message":"Invalid schema for function 'get_billing': schema must be an object","code":"invalid_function_parameters"}}`,
     '{"error":{"message":"Unknown tool \\"usage limits\\"; \\"code\\":\\"insufficient_quota\\"","type":"invalid_request_error"}}',
     '{"error":{"message":"messages.0: unexpected \\"reason\\": \\"API_KEY_INVALID\\""}}',
-  ])("a request that speaks of credit or keys is refused for what it is: %s", (text) => {
+  ])("400 whose message mentions credit or keys is only a rejected request: %s", (text) => {
     expect(failure(400, text)).toMatchObject({ outcome: "upstream_rejected", again: "nowhere", coolMs: null });
   });
 
@@ -120,11 +120,11 @@ describe("what a provider's status means", () => {
     '{"error":{"message":"openai/gpt-4 requires moderation on OpenAI. Your input was flagged for \\"violence\\". No credits were charged.","code":403}}',
     '{"error":{"code":403,"message":"Moderated","metadata":{"reasons":["violence"],"flagged_input":"...","provider_name":"OpenAI","model_slug":"gpt-4"}}}',
     '{"error":{"code":403,"message":"Blocked","metadata":{"error_type":"content_policy_violation"}}}',
-  ])("a 403 about what was said is about neither key nor model: %s", (text) => {
+  ])("403 about the content is about neither key nor model: %s", (text) => {
     expect(failure(403, text)).toMatchObject({ outcome: "upstream_rejected", answer: { status: 403 }, again: "nowhere", coolMs: null });
   });
 
-  test("a limit of a minute that Google calls an exceeded quota passes, and callers are told when", () => {
+  test("429 of Google about a limit per minute is a rate limit, with the time to retry", () => {
     const text = JSON.stringify({
       error: {
         code: 429,
@@ -139,7 +139,7 @@ describe("what a provider's status means", () => {
     expect(failure(503, text)).toMatchObject({ answer: { headers: { "retry-after": "34" } } });
   });
 
-  test("a key that Google does not take is the gateway's, though it says 400", () => {
+  test("400 of Google about an invalid API key is a credential problem of the gateway", () => {
     const text = JSON.stringify({ error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } });
     expect(failure(400, text)).toMatchObject({ outcome: "upstream_auth_failed", answer: { code: "upstream_auth_failed" } });
   });
@@ -149,11 +149,11 @@ describe("what a provider's status means", () => {
     '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}',
     '{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}',
     '{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta","status":"NOT_FOUND"}}',
-  ])("a model that the provider has not may be another member's: %s", (text) => {
+  ])("404 about a missing model is retried at other members: %s", (text) => {
     expect(failure(404, text)).toMatchObject({ outcome: "upstream_model_missing", again: "elsewhere", answer: { kind: "whole" } });
   });
 
-  test("what else is not there is not there elsewhere", () => {
+  test("404 about anything else is not retried", () => {
     expect(failure(404, '{"error":{"message":"No such File object: model_file"}}')).toMatchObject({ again: "nowhere" });
   });
 
@@ -165,7 +165,7 @@ describe("what a provider's status means", () => {
     [{ "retry-after": "999999999" }, 3_600_000],
     [{ "retry-after": "soon" }, null],
     [{}, null],
-  ])("%j is %p ms", (headers, ms) => {
+  ])("with the headers %j means a wait of %p ms", (headers, ms) => {
     expect(retryAfterMs(new Headers(headers as Record<string, string>), NOW)).toBe(ms);
   });
 });

@@ -84,7 +84,7 @@ const pair = fc
   )
   .map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
 
-describe("two requests share a key exactly when all that an answer depends on is the same", () => {
+describe("two requests have the same cache key exactly if everything that their answer depends on is the same", () => {
   test.each(["group", "tenant"] as const)("in the scope %s", (scope) => {
     fc.assert(
       fc.property(pair, ([one, other]) => {
@@ -95,7 +95,7 @@ describe("two requests share a key exactly when all that an answer depends on is
     );
   });
 
-  test("whatever order their members are in, and whoever asks in whatever way", () => {
+  test("in any order of members, for any caller, streamed or not", () => {
     fc.assert(
       fc.property(
         setting,
@@ -109,10 +109,10 @@ describe("two requests share a key exactly when all that an answer depends on is
   });
 });
 
-describe("two questions are compared only where nothing but their words differs", () => {
+describe("two requests are compared semantically only if just the question differs", () => {
   const last = (at: Setting) => (at.body.messages as { role: string; content: unknown }[]).at(-1);
 
-  test("in a space that knows everything else", () => {
+  test("in a vector space for everything else in the request", () => {
     fc.assert(
       fc.property(pair, ([one, other]) => {
         const [a, b] = [keysOf(one, "group").keys.near, keysOf(other, "group").keys.near];
@@ -134,7 +134,7 @@ describe("two questions are compared only where nothing but their words differs"
     );
   });
 
-  test("and only where the request ends in a user's words", () => {
+  test("and only if the request ends with a user message", () => {
     fc.assert(
       fc.property(setting, (at) => expect(keysOf(at, "group").keys.near === null || last(at)?.role === "user").toBe(true)),
       { numRuns: 500 },
@@ -142,7 +142,7 @@ describe("two questions are compared only where nothing but their words differs"
   });
 });
 
-describe("no answer is given again", () => {
+describe("an answer may be reused", () => {
   const asking = (given: Record<string, unknown>) =>
     keysOf({ ...PLAIN_SETTING, body: { ...PLAIN_SETTING.body, ...given } }, "group").reusable;
 
@@ -158,9 +158,9 @@ describe("no answer is given again", () => {
     [{ logit_bias: { 1: 2 } }, false],
     [{ web_search_options: {} }, false],
     [{ modalities: ["text", "audio"], audio: { voice: "x", format: "wav" } }, false],
-  ])("to %j: %p", (given, reusable) => expect(asking(given)).toBe(reusable));
+  ])("for a request with %j: %p", (given, reusable) => expect(asking(given)).toBe(reusable));
 
-  test("where a name stands twice in one object: the key would be of one member, and the answer maybe to the other", () => {
+  test("but not for a request with a duplicate member, of which the provider may read the other one", () => {
     const { call, conversation, cache } = callIn(
       PLAIN_SETTING,
       "group",
@@ -170,7 +170,7 @@ describe("no answer is given again", () => {
   });
 });
 
-test("two requests whose tools gave ids that differ in their last digit share no key", () => {
+test("two requests with large IDs in tool results that differ in the last digit have different keys", () => {
   const keyOf = (id: string) => {
     const { call, conversation, cache } = callIn(PLAIN_SETTING, "group");
     const contents = `[{"role":"user","parts":[{"text":"Whose is it?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","args":{"id":${id}}}}]},{"role":"user","parts":[{"functionResponse":{"name":"find","response":{"id":${id}}}}]}]`;

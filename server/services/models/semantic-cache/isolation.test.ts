@@ -33,7 +33,7 @@ function newCache(providers: SemanticCacheParts["providers"] = {}) {
     if (caller !== null) call.identity = { tenantId: at.tenant, userId: caller.user } as Call["identity"];
     await dispatch.converse(call, { ...conversation, isStored: caller !== null });
     end(call);
-    for (const told of call.whenEnded) told(null);
+    for (const notify of call.whenEnded) notify(null);
     return call.row.llm_cache_layer ?? null;
   };
 }
@@ -51,32 +51,32 @@ const APART: readonly (readonly [string, Partial<Setting>, object?])[] = [
   ["under another guardrail", { guardrail: "g 1" }],
   ["under another argument policy", { argumentPolicy: "no writes" }],
   ["with a ceiling on the temperature", { temperatureCeiling: 0.5 }],
-  ["bound to a region", { region: "eu" }],
+  ["restricted to a region", { region: "eu" }],
   ["under another configuration", { config: "c2" }],
   ["of another model", { model: "m2" }],
-  ["of a model that is set up otherwise", { systemPrompt: "Be kind." }],
+  ["of a model with another system prompt", { systemPrompt: "Be kind." }],
   ["with another header for the model", { beta: "x" }],
-  ["with another header that goes on to the provider", { role: "admin" }],
+  ["with another header passed on to the provider", { role: "admin" }],
   ["that offers tools", {}, TOOL],
-  ["that wants variety", {}, { temperature: 0.7 }],
+  ["with a high temperature", {}, { temperature: 0.7 }],
   ["with another bound on the answer", {}, { max_tokens: 5 }],
 ];
 
 /** What a guardrail leaves on a call whose answer it touched. */
 const TOUCHED: readonly (readonly [string, (call: Call) => void])[] = [
   ["acted on", ({ row }) => void (row.guardrail_action = "warn")],
-  ["could not look at", ({ row }) => void (row.guardrails_degraded = true)],
-  ["was left out of", ({ row }) => void (row.guardrails_skipped = true)],
-  ["took for its own", (call) => void (call.answerReusable = false)],
+  ["could not inspect", ({ row }) => void (row.guardrails_degraded = true)],
+  ["was skipped for", ({ row }) => void (row.guardrails_skipped = true)],
+  ["marked as not reusable", (call) => void (call.answerReusable = false)],
 ];
 
-describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
-  test("the same caller is given the answer again", async () => {
+describe.each(["exact", "semantic"] as const)("in the %s layer of the cache", (layer) => {
+  test("the same request gets the answer again", async () => {
     const ask = newCache();
     expect([await ask(FIRST), await ask({ ...FIRST, body: asking(WORDS[layer]) })]).toEqual([null, layer]);
   });
 
-  test.each(APART)("a request %s is not", async (_name, apart, rest = {}) => {
+  test.each(APART)("a request %s does not", async (_name, apart, rest = {}) => {
     const ask = newCache();
     await ask(FIRST);
     expect(await ask({ ...FIRST, ...apart, body: asking(WORDS[layer], rest) })).toBeNull();
@@ -86,23 +86,26 @@ describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
     expect(await other(FIRST)).toBeNull();
   });
 
-  test.each(TOUCHED)("an answer that a guardrail %s is nobody else's", async (_name, touch) => {
+  test.each(TOUCHED)("an answer that a guardrail %s is not reused", async (_name, touch) => {
     const ask = newCache();
     await ask(FIRST, touch);
     expect(await ask({ ...FIRST, body: asking(WORDS[layer]) })).toBeNull();
   });
 });
 
-test.each(["exact", "semantic"] as const)("an answer that its provider stores for its caller is nobody else's: %s", async (layer) => {
-  const traits = { keepsState: () => true, codecFor: () => ({ format: "chat" }) };
-  const providers = { openai: { traits } } as unknown as SemanticCacheParts["providers"];
-  const ask = newCache(providers);
-  const again = { ...FIRST, body: asking(WORDS[layer]) };
-  expect([await ask(FIRST, undefined, { user: "ann" }), await ask(again, undefined, { user: "bob" }), await ask(again)]).toEqual([
-    null,
-    null,
-    null,
-  ]);
-  const own = newCache(providers);
-  expect([await own(FIRST, undefined, { user: "ann" }), await own(again, undefined, { user: "ann" })]).toEqual([null, layer]);
-});
+test.each(["exact", "semantic"] as const)(
+  "a response that its provider stores for its caller is not reused for others: %s",
+  async (layer) => {
+    const traits = { keepsState: () => true, codecFor: () => ({ format: "chat" }) };
+    const providers = { openai: { traits } } as unknown as SemanticCacheParts["providers"];
+    const ask = newCache(providers);
+    const again = { ...FIRST, body: asking(WORDS[layer]) };
+    expect([await ask(FIRST, undefined, { user: "ann" }), await ask(again, undefined, { user: "bob" }), await ask(again)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    const own = newCache(providers);
+    expect([await own(FIRST, undefined, { user: "ann" }), await own(again, undefined, { user: "ann" })]).toEqual([null, layer]);
+  },
+);

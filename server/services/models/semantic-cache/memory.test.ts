@@ -5,8 +5,8 @@ import { VectorIndex } from "./vector-index.ts";
 import { cosine, quantised } from "./vectors.ts";
 import { WeighedMap } from "./weighed-map.ts";
 
-describe("a weighed map", () => {
-  test("never weighs more than it may, and forgets what was used longest ago", () => {
+describe("a weighted LRU map", () => {
+  test("never exceeds its maximum weight, and drops the least recently used entries", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(..."abcdefgh"), fc.integer({ min: 1, max: 12 }), fc.boolean())), (steps) => {
         const map = new WeighedMap<number>(20);
@@ -27,7 +27,7 @@ describe("a weighed map", () => {
     );
   });
 
-  test("does not take what alone is too heavy, and forgets the one before it", () => {
+  test("does not store an entry heavier than the maximum, and drops the previous value of its key", () => {
     const map = new WeighedMap<string>(10);
     map.set("a", "old", 1);
     map.set("a", "new", 11);
@@ -51,12 +51,12 @@ describe("a vector in 8-bit components", () => {
     );
   });
 
-  test("is near to nothing of another length, or without a direction", () => {
+  test("has no similarity to a vector of another length or without a direction", () => {
     expect([cosine(quantised([1, 0]), quantised([1])), cosine(quantised([0, 0]), quantised([1, 0]))]).toEqual([0, 0]);
   });
 });
 
-describe("a space of questions", () => {
+describe("the vector index", () => {
   const of = { tenantId: "acme", configId: "c", generation: "g" };
   const entry = (id: string, values: number[], until = 1_000_000): StoredVector => ({ id, vector: quantised(values), until });
 
@@ -73,7 +73,7 @@ describe("a space of questions", () => {
     return { asked, stored: { vectors } as StoredAnswers };
   }
 
-  test("gives the nearest that is near enough, and none that is over", async () => {
+  test("returns the nearest vector above the threshold that has not expired", async () => {
     const { stored } = database([entry("1", [1, 0]), entry("2", [1, 0.2]), entry("3", [1, 0.05], 5)]);
     const spaces = new VectorIndex(stored, () => 10);
     expect((await spaces.nearest(of, "s", quantised([1, 0.19]), 0.9))?.found.id).toBe("2");
@@ -81,7 +81,7 @@ describe("a space of questions", () => {
     expect(await spaces.nearest(of, "s", quantised([0, 1]), 0.9)).toBeNull();
   });
 
-  test("sees what another process stored within a second, and asks the database no more often", async () => {
+  test("finds what another process stored within a second, and queries the database no more often", async () => {
     const rows = [entry("1", [1, 0])];
     let now = 10;
     const { stored, asked } = database(rows);
@@ -96,7 +96,7 @@ describe("a space of questions", () => {
     expect([await find(), asked.length]).toEqual(["2", 2]);
   });
 
-  test("of another generation, tenant or name is another", async () => {
+  test("keeps generations, tenants and spaces apart", async () => {
     const { stored, asked } = database([]);
     const spaces = new VectorIndex(stored, () => 10);
     for (const [where, name] of [

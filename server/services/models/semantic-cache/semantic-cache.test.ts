@@ -46,27 +46,27 @@ function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
     const { call, conversation } = callIn(PLAIN_SETTING, "group");
     await dispatch.converse(call, conversation);
     const errorType = end(call);
-    for (const told of call.whenEnded) told(errorType);
+    for (const notify of call.whenEnded) notify(errorType);
     return call.row.llm_cache_layer ?? null;
   };
   return { ask, lines, asked: () => asked, embedded: () => embedded, advance: (ms: number) => (now += ms), settled: () => cache.settled() };
 }
 
-describe("a cache whose database is in trouble", () => {
-  test("asks the model when the database fails, and says so in the log", async () => {
+describe("the cache when a dependency is in trouble", () => {
+  test("asks the model when the database fails, and logs it", async () => {
     const { ask, lines, asked } = cacheOver({ byKey: () => Promise.reject(new Error("away")) });
     expect([await ask(), asked()]).toEqual([null, 1]);
     expect(lines.join("")).toContain("semantic_cache_failed");
   });
 
-  test("asks the model when the database takes longer than a quarter of a second", async () => {
+  test("asks the model when the database takes more than 250 ms", async () => {
     const { ask, asked } = cacheOver({ byKey: () => new Promise(() => undefined) });
     const began = performance.now();
     expect([await ask(), asked()]).toEqual([null, 1]);
     expect(performance.now() - began).toBeWithin(200, 10_000);
   });
 
-  test("leaves a model alone for a while that is too slow to embed", async () => {
+  test("skips for a while an embedding model that failed", async () => {
     const { ask, embedded, advance } = cacheOver({}, { failure: "the provider answered 500" });
     for (let i = 0; i < 3; i++) await ask();
     expect(embedded()).toBe(1);
@@ -75,21 +75,21 @@ describe("a cache whose database is in trouble", () => {
     expect(embedded()).toBe(2);
   });
 
-  test("still gives its own answers again when they cannot be stored", async () => {
+  test("still reuses its own answers when they cannot be stored", async () => {
     const { ask, settled } = cacheOver({ store: () => Promise.reject(new Error("away")) });
     expect([await ask(), await ask()]).toEqual([null, "exact"]);
     await settled();
   });
 });
 
-describe("an answer is not kept", () => {
+describe("an answer is not cached", () => {
   const objections: [string, (call: Call) => string | null][] = [
     ["when its call failed", () => "upstream_interrupted"],
-    ["when its caller hung up", () => "client_disconnected"],
+    ["when its caller disconnected", () => "client_disconnected"],
     ["when a control objected to it", (call) => ((call.answerReusable = false), null)],
     ["when a guardrail acted", (call) => ((call.row.guardrail_action = "warn"), null)],
-    ["when a guardrail could not look", (call) => ((call.row.guardrails_degraded = true), null)],
-    ["when a guardrail was left out", (call) => ((call.row.guardrails_skipped = true), null)],
+    ["when a guardrail could not inspect it", (call) => ((call.row.guardrails_degraded = true), null)],
+    ["when a guardrail was skipped", (call) => ((call.row.guardrails_skipped = true), null)],
     ["when an argument policy warned", (call) => ((call.row.argument_policy_id = "p"), null)],
     ["when a semantic policy warned", (call) => ((call.row.semantic_policy_id = "p"), null)],
   ];
@@ -100,20 +100,20 @@ describe("an answer is not kept", () => {
 
   const answers: [string, Partial<WholeAnswer>][] = [
     ["whose usage is an estimate", { usage: { ...usage, estimated: true } }],
-    ["whose usage nobody told", { usage: null }],
+    ["whose usage is unknown", { usage: null }],
     ["that is a refusal", { failure: "the provider answered 400", status: 400 }],
     ["of another status", { status: 206 }],
     ["that was cut short", { body: ended("length") }],
     ["that was filtered", { body: ended("content_filter") }],
-    ["that its server broke off", { body: ended("insufficient_system_resource") }],
+    ["that its server cut off", { body: ended("insufficient_system_resource") }],
     ["that ended in an error", { body: ended("error") }],
     [
-      "that names its sources",
+      "that has source annotations",
       { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '"said","annotations":[{}]')) },
     ],
-    ["that tells of an error", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace("{", '{"error":{"code":502},')) }],
-    ["that says nothing", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '""')) }],
-    ["that is no answer", { body: new TextEncoder().encode("[]") }],
+    ["that contains an error", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace("{", '{"error":{"code":502},')) }],
+    ["that is empty", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '""')) }],
+    ["that is not an object", { body: new TextEncoder().encode("[]") }],
     [
       "that is too long",
       { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', JSON.stringify("x".repeat(600_000)))) },
@@ -125,7 +125,7 @@ describe("an answer is not kept", () => {
   });
 });
 
-test("an answer is given again until its time is over", async () => {
+test("an answer is reused until it expires", async () => {
   const { ask, advance } = cacheOver({});
   expect([await ask(), await ask()]).toEqual([null, "exact"]);
   advance(60_000);

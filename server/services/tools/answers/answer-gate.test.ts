@@ -18,7 +18,7 @@ const gates = {
   },
 } as unknown as ToolParts["gates"];
 
-async function told(text: string): Promise<{ said: string | null; tags: unknown }> {
+async function inspected(text: string): Promise<{ said: string | null; tags: unknown }> {
   const call = { row: {} } as Call;
   const said = await inspectedText(call, { text, value: objectInJson(text) as JsonObject | null }, { gates });
   return { said, tags: call.row.tags };
@@ -26,16 +26,16 @@ async function told(text: string): Promise<{ said: string | null; tags: unknown 
 
 const cancelled = (params: string) => `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
 
-test("what passes keeps its spelling, and what is redacted all but that", async () => {
+test("an inspected message keeps its spelling, except in what is redacted", async () => {
   const plain =
     '{ "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 12345678901234567890, "message": "\\u00e9"} }';
-  expect(await told(plain)).toEqual({ said: plain, tags: undefined });
-  expect((await told(plain.replace("\\u00e9", "joe"))).said).toBe(plain.replace("\\u00e9", "[WHO]"));
+  expect(await inspected(plain)).toEqual({ said: plain, tags: undefined });
+  expect((await inspected(plain.replace("\\u00e9", "joe"))).said).toBe(plain.replace("\\u00e9", "[WHO]"));
 });
 
-test("a cancellation is told without its reason, whatever it says it cancels", async () => {
+test("a blocked cancellation is sent without its reason, and not at all if its request ID may contain text", async () => {
   for (const id of ["7", '"q-1"', "12345678901234567890"])
-    expect(await told(cancelled(`{"requestId":${id},"reason":"titan"}`))).toEqual({
+    expect(await inspected(cancelled(`{"requestId":${id},"reason":"titan"}`))).toEqual({
       said: cancelled(`{"requestId":${id}}`),
       tags: ["message_withheld"],
     });
@@ -47,12 +47,12 @@ test("a cancellation is told without its reason, whatever it says it cancels", a
     '"titan"',
     '{"reason":"titan"}',
   ])
-    expect(await told(cancelled(params))).toEqual({ said: null, tags: ["message_withheld"] });
+    expect(await inspected(cancelled(params))).toEqual({ said: null, tags: ["message_withheld"] });
 });
 
-test("a question with an ID that may be content is withheld where the ID would have to be changed", async () => {
+test("a request whose ID may contain text is withheld if the ID would have to be changed", async () => {
   const asked = (id: string) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"ping"}`;
-  expect((await told(asked("ask joe"))).said).toBeNull();
-  expect((await told(asked("a titan"))).said).toBeNull();
-  expect((await told(asked("ask ann"))).said).toBe(asked("ask ann"));
+  expect((await inspected(asked("ask joe"))).said).toBeNull();
+  expect((await inspected(asked("a titan"))).said).toBeNull();
+  expect((await inspected(asked("ask ann"))).said).toBe(asked("ask ann"));
 });

@@ -4,7 +4,7 @@ import { refuseAnswerSize } from "./answer-size.ts";
 
 const target = { limits: { maxPayloadBytes: null, maxItems: null, maxRows: 10 } } as ToolTarget;
 
-test("rows are counted in answers of any number of texts", () => {
+test("rows are counted in answers with any number of texts", () => {
   const block = { type: "text", text: "" };
   const content = Array.from({ length: 1_200_000 }, () => block);
   expect(refuseAnswerSize(target, "", { content })).toBeNull();

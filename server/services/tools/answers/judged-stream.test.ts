@@ -20,7 +20,7 @@ function inPieces(text: string, sizes: readonly number[]): ReadableStream<Uint8A
   });
 }
 
-test("bytes stay as they are, and each answer is judged before anybody reads it, however the stream is cut", async () => {
+test("bytes stay unchanged, and each answer is judged before it is read, however the stream is cut", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 8 }), fc.boolean(), async (sizes, whole) => {
       const sent = `${PROGRESS}${ANSWER}${PROGRESS}${ANSWER}`;
@@ -44,7 +44,7 @@ test("bytes stay as they are, and each answer is judged before anybody reads it,
   );
 });
 
-test("a result under another id is judged as well, and a judge that fails lets nothing through", async () => {
+test("a result with another ID is judged too, and a failing judge breaks off the stream", async () => {
   const other = '{"jsonrpc":"2.0","id":"1","result":{}}';
   const judged: string[] = [];
   const { body } = judgedStream(inPieces(`data: ${other}\n\n${ANSWER}`, []), async ({ text }) => {
@@ -60,7 +60,7 @@ test("a result under another id is judged as well, and a judge that fails lets n
   expect(judged).toHaveLength(2);
 });
 
-test("an event with a list of messages becomes an event for each, and each is judged", async () => {
+test("an event with a list of messages becomes one event per message, and each is judged", async () => {
   const judged: string[] = [];
   const { body } = judgedStream(
     inPieces(
@@ -83,7 +83,7 @@ test.each([
   '{"jsonrpc":"2.0","id":1,"result":{"text":"secret","n":NaN}}',
   '[[{"id":1,"result":{"text":"secret"}}]]',
   '[{"result":"secret","n":NaN}]',
-])("what only some clients read is judged by nobody, and left out: %s", async (data) => {
+])("a message that only some clients can read is not judged but dropped: %s", async (data) => {
   const { body } = judgedStream(inPieces(`${PROGRESS}id: 1\ndata: ${data}\n\ndata: ping\n\n`, []), async () => null);
   const read = await new Response(body).text();
   expect(read).not.toContain("secret");

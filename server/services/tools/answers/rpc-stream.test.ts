@@ -25,7 +25,7 @@ function passed(text: string, id: number | null, edit: EditAnswer, sizes: readon
 
 const asItIs: EditAnswer = () => null;
 
-test("everything passes as it came, however it is cut, and the answer waits and is the last", () => {
+test("messages pass unchanged, however the stream is cut; the answer is held and comes last", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 30 }), (sizes) => {
       expect(passed(`${PROGRESS}${ANSWER}${PROGRESS}`, 1, asItIs, sizes)).toEqual({
@@ -38,20 +38,20 @@ test("everything passes as it came, however it is cut, and the answer waits and 
   );
 });
 
-test("an answer is changed in its own frame, or withheld", () => {
+test("an answer is changed within its frame, or withheld", () => {
   const shorter = '{"jsonrpc":"2.0","id":1,"result":{"tools":[1]}}';
   expect(passed(ANSWER, 1, () => shorter).last).toBe(`event: message\nid: 7\ndata: ${shorter}\n\n`);
   const refusal = refuse("tool_result_too_large");
   expect(passed(`${PROGRESS}${ANSWER}`, 1, () => refusal)).toEqual({ out: PROGRESS, last: null, complete: false, refusal });
 });
 
-test("a stream without its answer is torn, unless its events are numbered: then it is read on elsewhere", () => {
+test("a stream without its answer is incomplete, unless its events have IDs and it can be resumed", () => {
   expect(passed(PROGRESS, 1, asItIs).complete).toBe(false);
   expect(passed(`id: 3\n${PROGRESS}`, 1, asItIs).complete).toBe(true);
   expect(passed(ANSWER, 2, asItIs)).toMatchObject({ out: ANSWER, last: null });
 });
 
-test("an answer on a stream that is read on is edited like any other", () => {
+test("an answer on a resumed stream is edited like any other", () => {
   const edited = passed(`${PROGRESS}${ANSWER}`, null, () => refuse("tool_result_too_large"));
   expect(edited.out.startsWith(PROGRESS)).toBe(true);
   expect(edited.out).toContain('"code":4031');
@@ -59,7 +59,7 @@ test("an answer on a stream that is read on is edited like any other", () => {
   expect(edited.complete).toBe(true);
 });
 
-test("a server has asked when it sent a request, not when it told of something with an id in it", () => {
+test("a server's request is detected, and a notification with an ID in its content is not taken for one", () => {
   const asked = (message: object) => {
     const stream = new RpcStream(1, asItIs);
     stream.push(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`));
@@ -70,7 +70,7 @@ test("a server has asked when it sent a request, not when it told of something w
   expect(asked({ method: "elicitation/create", id: 0, params: {} })).toBe(true);
 });
 
-test.each([20, 60_000])("a silence is over when its time is, whether comments go out every %d ms", async (everyMs) => {
+test.each([20, 60_000])("the maximum silence ends a stream, with keep-alive comments every %d ms", async (everyMs) => {
   let over: () => void = () => undefined;
   const ended = new Promise<"over">((resolve) => {
     over = () => resolve("over");

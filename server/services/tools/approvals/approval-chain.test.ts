@@ -27,13 +27,13 @@ function stateOf(owner: string): string {
   return JSON.parse(answer ?? "").result.requestState;
 }
 
-test("a state is good for as long as the approval was, and for its owner only", async () => {
+test("the request state of an approval is valid until the approval expires, and for its owner only", async () => {
   const state = stateOf("owner");
   expect(await continuedApproval(call, bringing(state), "another", definition, parts)).toBeNull();
   now += 60_000;
   expect(await continuedApproval(call, bringing(state), "owner", definition, parts)).toBe("over");
 });
 
-test("an answer that asks for nothing stays as it is", () => {
+test("an answer that requires no input stays unchanged", () => {
   expect(approvalSealer(call, "owner", "approval-1", 60, parts)('{"result":{"content":[]}}', { content: [] })).toBeNull();
 });

@@ -7,7 +7,7 @@ const clock = { now: () => now, micros: () => now * 1000 };
 type Found = { readonly name: string } | Refusal;
 
 /** A cache with one key, whose lookups are resolved by hand. */
-function world() {
+function oneKeyCache() {
   const { documents } = authorizationCache();
   const asked: PromiseWithResolvers<Found>[] = [];
   const find = () => {
@@ -15,39 +15,39 @@ function world() {
     asked.push(one);
     return one.promise as Promise<never>;
   };
-  return { documents, asked, look: () => cachedLookup(documents, "key", clock, 1_000, find) as Promise<Found> };
+  return { documents, asked, lookUp: () => cachedLookup(documents, "key", clock, 1_000, find) as Promise<Found> };
 }
 
-test("many who come at once ask once, also of what fails only after long", async () => {
-  const { asked, look } = world();
-  const all = Promise.all([look(), look(), look()]);
+test("concurrent lookups of a key share one request, and a failure is cached for a while", async () => {
+  const { asked, lookUp } = oneKeyCache();
+  const all = Promise.all([lookUp(), lookUp(), lookUp()]);
   now += 60_000;
   asked[0]?.resolve(refuse("upstream_timeout"));
   expect((await all).map((found) => "code" in found && found.code)).toEqual(["upstream_timeout", "upstream_timeout", "upstream_timeout"]);
-  await look();
+  await lookUp();
   expect(asked.length).toBe(1);
   now += 6_000;
-  void look();
+  void lookUp();
   expect(asked.length).toBe(2);
 });
 
-test("what was forgotten while it was looked for is not brought back, and what threw is looked for again", async () => {
-  const { documents, asked, look } = world();
-  const first = look();
+test("a lookup deleted meanwhile does not restore the old value, and one that threw is repeated", async () => {
+  const { documents, asked, lookUp } = oneKeyCache();
+  const first = lookUp();
   documents.delete("key");
-  const second = look();
+  const second = lookUp();
   asked[0]?.resolve({ name: "old" });
   asked[1]?.resolve({ name: "new" });
-  expect([await first, await second, await look()]).toEqual([{ name: "old" }, { name: "new" }, { name: "new" }]);
+  expect([await first, await second, await lookUp()]).toEqual([{ name: "old" }, { name: "new" }, { name: "new" }]);
   documents.delete("key");
-  const third = look();
+  const third = lookUp();
   asked[2]?.reject(new Error("away"));
   await expect(third).rejects.toThrow("away");
-  void look();
+  void lookUp();
   expect(asked.length).toBe(4);
 });
 
-test("a tenant whose issuers take their time leaves room for the renewals of other tenants, and an issuer for its tenant's others", async () => {
+test("slow issuers of one tenant leave room for token renewals of other tenants and other issuers", async () => {
   const { renewing } = authorizationCache();
   const renewal = (tenantId: string, issuer: string) => renewing(tenantId, `${tenantId}\n${issuer}`);
   for (let n = 0; n < 49; n++) void renewal("many", "https://slow.example");

@@ -5,7 +5,7 @@ import { authorizationCache } from "./authorization-cache.ts";
 import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 import { authorizedSend } from "./authorize-server.ts";
 
-test("while it cannot be looked up what a caller may show, a tool server is not asked, and the caller is told to come again", async () => {
+test("while a caller's tokens cannot be looked up, the tool server is not called, and the caller is told to retry", async () => {
   const server = { id: "mcp-1", url: "https://tools.example/mcp", baseUrl: "https://tools.example", authType: "oauth" } as ToolServerEntry;
   let sent = 0;
   const parts = {

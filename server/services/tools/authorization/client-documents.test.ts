@@ -6,7 +6,7 @@ import { documentClient } from "./client-documents.ts";
 
 const quick = { clientName: "Quick" };
 
-function world() {
+function documentParts() {
   const send: ToolServerSend = ({ url }) =>
     new URL(url).hostname.endsWith("slow.example")
       ? new Promise(() => undefined)
@@ -14,20 +14,20 @@ function world() {
   return { send, memory: authorizationCache(), clock: systemClock(), allowPrivate: false };
 }
 
-test("a host that does not answer keeps no client of another host from being known by its document", async () => {
-  const parts = world();
+test("a host that does not answer does not block client documents of other hosts", async () => {
+  const parts = documentParts();
   for (let n = 0; n < 200; n++) void documentClient(parts, `https://slow.example/${n}`, `192.0.2.${n}`);
   expect(await documentClient(parts, "https://quick.example/client", "192.0.2.0")).toMatchObject(quick);
 });
 
-test("whoever names any number of slow hosts keeps nobody elsewhere from being known by a document", async () => {
-  const parts = world();
+test("a client that names many slow hosts does not block other clients' documents", async () => {
+  const parts = documentParts();
   for (let n = 0; n < 200; n++) void documentClient(parts, `https://${n}.slow.example/client`, "192.0.2.1");
   expect(await documentClient(parts, "https://quick.example/client", "192.0.2.2")).toMatchObject(quick);
 });
 
-test("whoever asks for a known client after many slow hosts keeps nobody elsewhere from it", async () => {
-  const parts = world();
+test("a lookup queued behind many slow hosts does not block another client's lookup of the same document", async () => {
+  const parts = documentParts();
   for (let n = 0; n < 200; n++) void documentClient(parts, `https://${n}.slow.example/client`, "192.0.2.1");
   void documentClient(parts, "https://quick.example/client", "192.0.2.1");
   expect(await documentClient(parts, "https://quick.example/client", "192.0.2.2")).toMatchObject(quick);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Directory } from "../../../directory/writes/write.ts";
 import { connectedDiscovery } from "./discover-connected.ts";
 
-test("a discovery that fails says of which server, and keeps nobody from their call", async () => {
+test("a failed discovery reports the server, and does not fail the call", async () => {
   const failures: string[] = [];
   const directory = { db: null, secrets: null } as unknown as Directory;
   const discover = () => Promise.reject(new Error("unasked"));

@@ -23,21 +23,21 @@ async function connectedBy(name: string): Promise<Principal> {
   return principal;
 }
 
-test("the accounts of people who are gone are ended, and their issuers told; those of others stay", async () => {
+test("the tokens of deleted people are revoked at their issuers; those of others stay", async () => {
   const { db } = database;
   const ada = await connectedBy("ada");
   await sql`INSERT INTO end_users (id, tenant_id, username, password_hash) VALUES (${ada.id}, 't', 'ada', 'none')`.execute(db);
   await connectedBy("somebody gone");
-  const told: unknown[] = [];
-  const { job } = orphanAccounts({ db, secrets }, async (given, { accessToken }) => void told.push([given, accessToken]));
+  const revoked: unknown[] = [];
+  const { job } = orphanAccounts({ db, secrets }, async (given, { accessToken }) => void revoked.push([given, accessToken]));
   for (let time = 0; time < 2; time++) {
     await job.run();
-    expect(told).toEqual([[{ tenantId: "t", id: "notes" }, "of somebody gone"]]);
+    expect(revoked).toEqual([[{ tenantId: "t", id: "notes" }, "of somebody gone"]]);
   }
   expect(await listTokens({ db, clock: systemClock(), secrets }, ada, "notes", NOTES_TERMS.issuer)).toHaveLength(1);
 });
 
-test("whoever stops the gateway waits for no issuer", async () => {
+test("stopping the gateway does not wait for an issuer", async () => {
   const { db } = database;
   await connectedBy("one gone");
   await connectedBy("another gone");

@@ -16,13 +16,13 @@ test.each([
   '{"access_token":"a","access_token":"b"}',
   '{"issuer":"https://issuer.example","Token_Endpoint":"https://other.example"}',
   '{"active":true,"details":{"scope":"a","SCOPE":"b"}}',
-])("an authorization server's answer that can be read in two ways is passed to nobody: %s", async (text) => {
+])("an ambiguous answer of an authorization server is rejected: %s", async (text) => {
   const answer = await answered(text);
   expect([answer.body, answer.text]).toEqual([null, ""]);
   expect(forwardedAnswer(answer)).toMatchObject({ code: "upstream_invalid_response" });
 });
 
-test("any other is passed as it came", async () => {
+test("any other answer is passed on unchanged", async () => {
   const text = '{ "access_token": "a", "ext_expires_in": 9, "claims": {"Name": "x"} }';
   expect(forwardedAnswer(await answered(text))).toMatchObject({ kind: "passed", text });
 });

@@ -10,7 +10,7 @@ import type { Changes } from "./no-changes.ts";
 import { sessionStream, subscriptionStream } from "./listen.ts";
 
 const message = { id: 1, params: { notifications: {} } } as unknown as RpcMessage;
-const told = (data: string): JsonObject => ({ jsonrpc: "2.0", method: "notifications/message", params: { data } });
+const notificationOf = (data: string): JsonObject => ({ jsonrpc: "2.0", method: "notifications/message", params: { data } });
 
 function member(notifications: AsyncGenerator<JsonObject, void>): Changes {
   return { honoured: { tools: false, prompts: false, resources: false, uris: [], logs: true }, notifications, close: () => undefined };
@@ -28,11 +28,11 @@ async function* silent(): AsyncGenerator<JsonObject, void> {
   await new Promise(() => undefined);
 }
 
-test("what one of several servers told is not kept while another is silent", async () => {
+test("notifications of one server are not kept in memory while another server is silent", async () => {
   const all: WeakRef<JsonObject>[] = [];
   async function* chatty(): AsyncGenerator<JsonObject, void> {
     for (;;) {
-      const next = told(`${all.length}`);
+      const next = notificationOf(`${all.length}`);
       all.push(new WeakRef(next));
       await Promise.resolve();
       yield next;
@@ -46,17 +46,17 @@ test("what one of several servers told is not kept while another is silent", asy
   expect(all.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(200);
 });
 
-test("several servers are heard to their ends, and who has ended is not waited for", async () => {
+test("notifications of several servers are all delivered, and a server that has ended is not waited for", async () => {
   async function* says(...texts: readonly string[]): AsyncGenerator<JsonObject, void> {
-    for (const text of texts) yield told(text);
+    for (const text of texts) yield notificationOf(text);
   }
   const stream = await listening(says("a", "b"), says(), says("c"));
-  const heard: string[] = [];
-  for await (const text of stream) heard.push(JSON.parse(text).params.data);
-  expect(heard.toSorted()).toEqual(["a", "b", "c"]);
+  const received: string[] = [];
+  for await (const text of stream) received.push(JSON.parse(text).params.data);
+  expect(received.toSorted()).toEqual(["a", "b", "c"]);
 });
 
-test("a server whose notifications break off breaks the stream off, whoever else is silent", async () => {
+test("a server whose notifications break off breaks off the stream, even while another is silent", async () => {
   // oxlint-disable-next-line require-yield -- it throws before it yields anything
   async function* broken(): AsyncGenerator<JsonObject, void> {
     throw new Error("broken off");
@@ -65,20 +65,20 @@ test("a server whose notifications break off breaks the stream off, whoever else
   await expect(stream.next()).rejects.toThrow("broken off");
 });
 
-test("no more is listened to at once than a session may subscribe to", async () => {
+test("a stream is refused if it names more or longer resource URIs than a session may subscribe to", async () => {
   const listen = async (uris: readonly string[]) => {
     const asked = { id: 1, params: { notifications: { resourceSubscriptions: uris } } } as unknown as RpcMessage;
     const { done, value } = await subscriptionStream(asked, {} as McpSender, async () => []).next();
-    return done === true ? (value as Refusal).code : "listened to";
+    return done === true ? (value as Refusal).code : "open";
   };
   const many = Array.from({ length: 1_001 }, (_, at) => `test://${at}`);
   expect(await listen(many)).toBe("rpc_invalid_params");
-  expect(await listen(many.slice(1))).toBe("listened to");
+  expect(await listen(many.slice(1))).toBe("open");
   expect(await listen(["x".repeat(2_049)])).toBe("rpc_invalid_params");
-  expect(await listen(["x".repeat(2_048)])).toBe("listened to");
+  expect(await listen(["x".repeat(2_048)])).toBe("open");
 });
 
-test("a client that stalls on its session's stream and leaves is followed no more", async () => {
+test("a client that stalls on its session's stream and disconnects is no longer followed", async () => {
   async function* chatty(): AsyncGenerator<JsonObject, void> {
     for (;;) {
       await Promise.resolve();
@@ -98,14 +98,14 @@ test("a client that stalls on its session's stream and leaves is followed no mor
   expect(closed).toBe(1);
 });
 
-test("what changes while a session subscribes to something else is told, and nothing it listens to is let go before", async () => {
+test("the old stream is closed only once the one with the changed subscriptions is open, so no notification is lost", async () => {
   const steps: string[] = [];
   const reopened = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  let tell: (data: string) => void = () => undefined;
+  let notify: (data: string) => void = () => undefined;
   const listenTo = (name: string) => {
-    const heard = new ReadableStream<JsonObject>({ start: (feed) => void (tell = (data) => feed.enqueue(told(data))) });
-    return { ...member(heard.values() as AsyncGenerator<JsonObject, void>), close: () => void steps.push(`close ${name}`) };
+    const received = new ReadableStream<JsonObject>({ start: (feed) => void (notify = (data) => feed.enqueue(notificationOf(data))) });
+    return { ...member(received.values() as AsyncGenerator<JsonObject, void>), close: () => void steps.push(`close ${name}`) };
   };
   const open = async ({ uris }: { uris: readonly string[] }) => {
     steps.push(`open ${uris.join()}`);
@@ -129,7 +129,7 @@ test("what changes while a session subscribes to something else is told, and not
   uris = ["a", "b"];
   subscribed();
   await asked.promise;
-  tell("meanwhile");
+  notify("meanwhile");
   expect(new TextDecoder().decode((await next).value)).toContain("meanwhile");
   expect(steps).toEqual(["open a", "open a,b"]);
   reopened.resolve();

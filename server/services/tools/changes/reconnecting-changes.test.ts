@@ -6,7 +6,7 @@ import { reconnectingChanges } from "./reconnecting-changes.ts";
 const TOOLS = { tools: true, prompts: false, resources: false, uris: [], logs: false };
 const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 
-test("a server is listened to again however opening fails meanwhile, and one that is open is closed with the rest", async () => {
+test("a server's notifications are reopened after failed attempts, and closed with the rest", async () => {
   let closed = 0;
   const open: Changes = {
     honoured: TOOLS,

@@ -20,7 +20,7 @@ function slowServer() {
   return { asked, ask, answer, settled, subscriptions: new Map() as ResourceSubscriptions };
 }
 
-test("those who come at once share what is asked, and the last to go takes it back", async () => {
+test("concurrent subscribers share one request, and the last to leave unsubscribes", async () => {
   const { asked, ask, answer, settled, subscriptions } = slowServer();
   const both = [subscribe(subscriptions, URI, ask), subscribe(subscriptions, URI, ask)];
   await answer();
@@ -34,7 +34,7 @@ test("those who come at once share what is asked, and the last to go takes it ba
   expect(subscriptions.size).toBe(0);
 });
 
-test("who comes while the server is still told that nobody listens is asked for behind that", async () => {
+test("a subscriber that comes during an unsubscription is subscribed after it", async () => {
   const { asked, ask, answer, subscriptions } = slowServer();
   void subscribe(subscriptions, URI, ask);
   await answer();
@@ -50,7 +50,7 @@ test("who comes while the server is still told that nobody listens is asked for 
   expect(subscriptions.size).toBe(1);
 });
 
-test("what the server refused is asked for by the next, and not taken back", async () => {
+test("a refused subscription is tried again by the next subscriber, and not unsubscribed", async () => {
   const { asked, ask, answer, subscriptions } = slowServer();
   const refused = subscribe(subscriptions, URI, ask);
   await answer(false);

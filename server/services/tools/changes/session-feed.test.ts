@@ -5,7 +5,7 @@ import { joinFeed } from "./session-feed.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { toolServerState } from "../definitions/tool-server-state.ts";
 
-test("a feed that could not be asked for is none: who comes next has another opened", async () => {
+test("a feed that could not be opened is not kept, and the next caller opens another", async () => {
   const memory = toolServerState();
   let away = true;
   const send = async () => {

@@ -7,7 +7,7 @@ const server = { id: "mcp-1", tools: new Map() } as unknown as ToolServerEntry;
 const page = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => ({ name: `tool ${from + at}`, inputSchema: { type: "object" } }));
 
-test("a later page adds to the first, and a server with other tools in every list fills no memory", () => {
+test("later pages of a list add to the first, and a server that always lists other tools does not fill the memory", () => {
   const memory = toolServerState();
   rememberTools(memory, server, page(0, 10));
   expect(rememberTools(memory, server, page(10, 10)).size).toBe(20);
@@ -20,7 +20,7 @@ test("a later page adds to the first, and a server with other tools in every lis
   expect(rememberTools(memory, server, page(0, 12_000)).size).toBe(12_000);
 });
 
-test("a server whose tools have names without end fills no memory, in one list or in many", () => {
+test("a server with very long tool names does not fill the memory, in one list or in many", () => {
   const memory = toolServerState();
   const long = (at: number, length: number) => [{ name: `${at} ${"x".repeat(length)}`, inputSchema: { type: "object" } }];
   const kept = () => [...(memory.listed.get(server.id)?.tools.keys() ?? [])].reduce((sum, name) => sum + name.length, 0);

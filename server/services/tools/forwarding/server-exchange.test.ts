@@ -7,7 +7,7 @@ import { UnclearMessage } from "./unclear-message.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { toolServerState } from "../definitions/tool-server-state.ts";
 
-test("a request that fails before its answer has begun is none of its session's any more", async () => {
+test("a request that fails before its answer began is removed from its session", async () => {
   const exchanges: PooledSession["exchanges"] = new Map();
   const session = { key: "k", id: "s", version: "2025-11-25", nextId: 1, feedless: true, over: false, capabilities: {}, exchanges };
   const memory = toolServerState();

@@ -11,7 +11,7 @@ const UNCLEAR = [
 ];
 const event = (text: string) => new Response(`data: ${text}\n\n`, { headers: { "content-type": "text/event-stream" } });
 
-test.each(UNCLEAR)("an answer that can be read in two ways is not given on: %s", async (text) => {
+test.each(UNCLEAR)("an ambiguous answer is not passed on: %s", async (text) => {
   const { body, verdicts } = judgedStream(event(text).body as ReadableStream<Uint8Array>, () => Promise.resolve(null));
   const codec = new RpcStream(1, (answer) => verdicts.get(answer.text) ?? null);
   const { value } = await body.getReader().read();

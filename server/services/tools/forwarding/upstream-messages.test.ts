@@ -10,7 +10,7 @@ const events = (...pieces: string[]) =>
     { headers: { "content-type": "text/event-stream" } },
   );
 
-test("an event that is too large is not asked for again", async () => {
+test("a stream with an oversized event is not resumed", async () => {
   let asked = 0;
   const readOn = async () => {
     asked++;
@@ -26,7 +26,7 @@ test("an event that is too large is not asked for again", async () => {
   expect(asked).toBe(0);
 });
 
-test("a stream is read on from where it ended until nobody waits for it", async () => {
+test("a stream is resumed from where it ended until nobody waits for it", async () => {
   const again = () =>
     events('id: a\nretry: 0\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n');
   let asked = 0;
@@ -35,8 +35,8 @@ test("a stream is read on from where it ended until nobody waits for it", async 
     if (++asked === 3) over.abort();
     return again();
   };
-  let told = 0;
+  let received = 0;
   for await (const message of messagesToAnswer(again(), 1, readOn, over.signal))
-    if (message.value.method === "notifications/progress") told++;
-  expect([asked, told]).toEqual([3, 4]);
+    if (message.value.method === "notifications/progress") received++;
+  expect([asked, received]).toEqual([3, 4]);
 });

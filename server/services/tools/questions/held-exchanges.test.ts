@@ -23,13 +23,13 @@ function processMessages(there: number) {
   return { waiting, parts: { memory: { held: new Map() }, processMessages: box } as unknown as ToolParts };
 }
 
-test("whoever cannot ask for an exchange waits for nothing", async () => {
+test("an exchange that cannot be requested from its process is not waited for", async () => {
   const { waiting, parts } = processMessages(0);
   await expect(resumeExchange(parts, "held", "{}", new AbortController().signal)).rejects.toThrow("the database is away");
   expect(waiting.size).toBe(0);
 });
 
-test("an exchange another process holds breaks off when it can be told nothing more", async () => {
+test("an exchange held by another process ends when that process cannot be reached any more", async () => {
   const { waiting, parts } = processMessages(1);
   const exchange = await resumeExchange(parts, "held", "{}", new AbortController().signal);
   if (exchange === null) throw new Error("nobody held the exchange");
@@ -64,7 +64,7 @@ function silentExchange() {
 
 const cancelled = expect.stringMatching(/"method":"notifications\/cancelled".*"requestId":7\D/);
 
-test("a held exchange ends at its server with the call that went on with it", async () => {
+test("a resumed exchange is cancelled at its server when its call ends", async () => {
   const { parts } = processMessages(0);
   const { exchange, said, abort } = silentExchange();
   const id = holdExchange(parts, exchange, "t") as string;
@@ -74,7 +74,7 @@ test("a held exchange ends at its server with the call that went on with it", as
   expect([abort.signal.reason, said]).toEqual(["client_disconnected", ["{}", cancelled]]);
 });
 
-test("a held exchange is told nothing by a caller that has gone already, and lives on when its call is over", async () => {
+test("a disconnected caller cannot resume an exchange, and an exchange held again outlives its call", async () => {
   const { parts } = processMessages(0);
   const gone = silentExchange();
   await resumeExchange(parts, holdExchange(parts, gone.exchange, "t") as string, "{}", AbortSignal.abort("client_disconnected"));
@@ -89,7 +89,7 @@ test("a held exchange is told nothing by a caller that has gone already, and liv
   await resumeExchange(parts, id, "again", AbortSignal.abort("client_disconnected"));
 });
 
-test("a server is told when nobody waits any more at the process that went on with a held exchange", async () => {
+test("a server is sent a cancellation when the process that resumed an exchange no longer waits", async () => {
   const { parts, waiting } = processMessages(2);
   const { exchange, said, abort } = silentExchange();
   const id = holdExchange(parts, exchange, "t") as string;
@@ -99,7 +99,7 @@ test("a server is told when nobody waits any more at the process that went on wi
   expect([abort.signal.aborted, said]).toEqual([true, ["{}", cancelled]]);
 });
 
-test("a tenant whose exchanges wait for input leaves room for those of others", async () => {
+test("a tenant with many held exchanges leaves room for other tenants", async () => {
   const { parts } = processMessages(0);
   const held = (tenantId: string) => holdExchange(parts, silentExchange().exchange, tenantId);
   const ids = Array.from({ length: 200 }, () => held("greedy"));

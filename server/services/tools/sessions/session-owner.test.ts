@@ -5,7 +5,7 @@ import { openCall } from "../../../road/record/open.ts";
 import { sessionOwner } from "../forwarding/server-exchange.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
-test("whoever shows a token of their own goes on while the database is away: what is kept is not looked for", async () => {
+test("a caller with a token of its own is served while the database is unreachable, because no stored token is needed", async () => {
   const server = { id: "mcp-1", url: "https://tools.example/mcp", authType: "oauth" } as ToolServerEntry;
   const db = {
     selectFrom: () => {

@@ -9,7 +9,7 @@ import { toolServerState } from "../definitions/tool-server-state.ts";
 
 const DAY_MS = 86_400_000;
 
-test("a session in which nothing went on for a day is ended at its server, and one that is in use is not", async () => {
+test("a session idle for a day is ended at its server, and a session in use is not", async () => {
   const seen: string[] = [];
   let begun = 0;
   const send: ToolServerSend = async ({ method, headers, body }) => {
@@ -36,7 +36,7 @@ test("a session in which nothing went on for a day is ended at its server, and o
   expect((await sessionOf("busy")).id).toBe("session 2");
 });
 
-test("a server that does not answer keeps nobody from stopping for more than two seconds", async () => {
+test("a server that does not answer delays stopping by at most two seconds", async () => {
   const send: ToolServerSend = () => new Promise(() => undefined);
   const kept = { send, memory: toolServerState() };
   void pooledSession(
@@ -49,7 +49,7 @@ test("a server that does not answer keeps nobody from stopping for more than two
   expect(performance.now() - from).toBeLessThan(10_000);
 });
 
-test("of a server that says very much of itself a session keeps little, and none is begun that can do too much to be kept", async () => {
+test("a session keeps only part of a long server description, and oversized capabilities are refused", async () => {
   const long = "x".repeat(1_000_000);
   const session = (await begunWith({ tools: {} }, {}, long)) as PooledSession;
   expect(session).toMatchObject({ serverInfo: { name: "s", version: "1" }, capabilities: { tools: {} } });
@@ -57,7 +57,7 @@ test("of a server that says very much of itself a session keeps little, and none
   expect(await begunWith({ experimental: { long } }, {})).toMatchObject({ code: "upstream_invalid_response" });
 });
 
-test("what callers say they can do tells their sessions apart, and fills no memory", async () => {
+test("different client capabilities get different sessions, without filling the memory", async () => {
   const memory = toolServerState();
   const experimental = (last: string) => ({ experimental: { long: "x".repeat(1_000_000) + last } });
   const sessions = [experimental("1"), experimental("2"), experimental("1")].map((can) => begunWith({}, can, "", memory));

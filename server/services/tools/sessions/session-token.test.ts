@@ -5,13 +5,13 @@ import { passedSession, upstreamSession } from "./session-token.ts";
 const secrets = secretBox(new Uint8Array(32).fill(7));
 const shows = { apps: true, addresses: false };
 
-test("a server's session comes back to whom it was given, and to nobody else", () => {
+test("a session token is accepted from its owner only", () => {
   const token = passedSession(secrets, "owner", "the server's own", shows);
   expect(upstreamSession(secrets, "owner", token)).toEqual({ id: "the server's own", shows });
   expect(upstreamSession(secrets, "another", token)).toBeNull();
 });
 
-test("what only looks like a session is none, whatever characters it is made of", () => {
+test("a session token with a wrong signature is refused, whatever characters it has", () => {
   const token = passedSession(secrets, "owner", "x", shows);
   const mac = token.split(".").at(-1) as string;
   for (const other of [`${mac.slice(1)}\u00e9`, "\u00e9".repeat(64), mac.toUpperCase(), mac.slice(1), `${mac}0`, ""])

@@ -8,7 +8,7 @@ import { SkillFolders } from "../../../upstreams/sandbox/skill-folders.ts";
 import { runScript, type ScriptTerms } from "./run-script.ts";
 import type { SkillTools } from "./skill-parts.ts";
 
-test("a skill's folder is given up though what its caller gave could not be written beside it", async () => {
+test("a skill's folder is released when its input files cannot be written", async () => {
   const root = mkdtempSync(join(tmpdir(), "run-script-"));
   try {
     let roots = 0;
