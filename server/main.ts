@@ -63,9 +63,9 @@ async function member(): Promise<void> {
   const config = readConfiguration(settings.env);
   const log = jsonLog(config.logLevel);
   logUnhandledRejections(log);
-  const asked = Promise.withResolvers<StopRequest>();
-  const stopped = Promise.race([stopSignal(config), asked.promise]);
-  const group = memberProcess(channel, settings, (drain) => asked.resolve({ notice: 0, drain }));
+  const stopRequest = Promise.withResolvers<StopRequest>();
+  const stopped = Promise.race([stopSignal(config), stopRequest.promise]);
+  const group = memberProcess(channel, settings, (drain) => stopRequest.resolve({ notice: 0, drain }));
   const gateway = await compose(config, {}, log, { group });
   channel.tell("ready");
   const { notice, drain } = await stopped;
@@ -90,13 +90,13 @@ interface StopRequest {
  * environments with a load balancer.
  */
 function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration): Promise<StopRequest> {
-  return new Promise((heard) => {
-    let asked = false;
+  return new Promise((resolveStop) => {
+    let isStopRequested = false;
     const ask = (request: StopRequest) => {
-      asked = true;
-      heard(request);
+      isStopRequested = true;
+      resolveStop(request);
     };
-    process.on("SIGINT", () => (asked ? process.exit(130) : ask({ notice: 0, drain })));
+    process.on("SIGINT", () => (isStopRequested ? process.exit(130) : ask({ notice: 0, drain })));
     process.on("SIGTERM", () => ask({ notice: drainNoticeSeconds, drain }));
     process.on("SIGHUP", () => ask({ notice: 0, drain }));
     onParentExit(() => ask({ notice: 0, drain: Math.min(drain, ORPHAN_DRAIN_SECONDS) }));

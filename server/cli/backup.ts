@@ -87,7 +87,7 @@ interface BackupSource {
 
 async function makeBackup(path: string, db: Database, from: BackupSource, io: CommandIo): Promise<void> {
   const held = await holdConnection(db);
-  const told = { tables: 0, rows: 0, files: 0, secrets: 0 };
+  const counts = { tables: 0, rows: 0, files: 0, secrets: 0 };
   let failed = true;
   try {
     if (!(await hasTables(held.db))) throw new Error("the database has no table: did a gateway ever start on it?");
@@ -111,15 +111,15 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
         const count = new RowsCount();
         await archive.entry({ entry: "table", ...table } satisfies TableEntry, copyRows(held.client, table, count));
         await archive.entry({ entry: "table_end", name: table.name, ...count.result } satisfies TableEndEntry);
-        told.tables++;
-        told.rows += count.result.rows;
+        counts.tables++;
+        counts.rows += count.result.rows;
       }
       await archive.entry({ entry: "checkpoints", checkpoints } satisfies CheckpointsEntry);
-      await keepOutside(archive, from, told);
+      await keepOutside(archive, from, counts);
     });
     await held.client.query("COMMIT");
     failed = false;
-    await io.stdout(`${path}: ${told.tables} tables with ${told.rows} rows, ${told.files} files, ${told.secrets} secrets\n`);
+    await io.stdout(`${path}: ${counts.tables} tables with ${counts.rows} rows, ${counts.files} files, ${counts.secrets} secrets\n`);
     for (const { chain_id, head_seq, last_checkpoint_seq } of chains) {
       const isSigned = (last_checkpoint_seq ?? 0) >= head_seq || checkpoints.some((one) => one.chain_id === chain_id);
       const unsigned = isSigned ? "" : ", its newest rows unsigned: the gateway's signing key was not given";
@@ -132,14 +132,14 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
 }
 
 /** Adds what is stored outside the database. A file removed meanwhile is in no record that still matters. */
-async function keepOutside(archive: ArchiveWriter, from: BackupSource, told: { files: number; secrets: number }) {
+async function keepOutside(archive: ArchiveWriter, from: BackupSource, counts: { files: number; secrets: number }) {
   const secrets = from.secrets ? readSecrets(from.dataDir) : {};
-  told.secrets = Object.keys(secrets).length;
+  counts.secrets = Object.keys(secrets).length;
   await archive.entry({ entry: "secrets", secrets } satisfies SecretsEntry);
   for (const key of storedFiles(from.dataDir)) {
     const bytes = fileOf(from.dataDir, key);
     if (bytes === null) continue;
     await archive.entry({ entry: "file", key } satisfies FileEntry, bytes);
-    told.files++;
+    counts.files++;
   }
 }

@@ -164,9 +164,9 @@ async function examineValkey(url: string): Promise<DoctorFinding> {
   const valkey = openValkey(url);
   try {
     const info = String(await valkey.run("return redis.call('INFO', 'server') .. redis.call('INFO', 'memory')", [], []));
-    const told = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
-    const version = told("valkey_version") || told("redis_version");
-    const policy = told("maxmemory_policy");
+    const settingOf = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
+    const version = settingOf("valkey_version") || settingOf("redis_version");
+    const policy = settingOf("maxmemory_policy");
     if (Number.parseInt(version, 10) < OLDEST_VALKEY)
       return finding("wrong", "valkey", `version ${version} is older than ${OLDEST_VALKEY}`);
     return policy === "noeviction"
@@ -238,9 +238,9 @@ function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Ge
   const there = existsSync(file);
   try {
     if (there) for (const [chainId, kept] of Map.groupBy(savedCheckpoints(tailOf(file)), (one) => one.chainId)) newest.set(chainId, kept);
-    const told = there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`;
+    const state = there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`;
     const beside = isBelow(dataDir, file) ? ": it lies in the data directory, and is lost or changed together with the ledger" : "";
-    yield finding(beside === "" ? "ok" : "warning", "checkpoint file", `${told}${beside}`);
+    yield finding(beside === "" ? "ok" : "warning", "checkpoint file", `${state}${beside}`);
   } catch (error) {
     yield finding("wrong", "checkpoint file", `${file}, in its newest part, ${(error as Error).message}`);
   }

@@ -49,9 +49,9 @@ export function findingStateOf({ verdict, unacknowledged }: ChainVerification): 
 
 /** The first finding, preferring unacknowledged ones. */
 export function foundInWords({ findings }: ChainVerification): string {
-  const told = findings.find(({ acknowledged_at: at }) => at === null) ?? findings[0];
-  if (told === undefined) return "";
-  return `: ${told.detail}${told.acknowledged_at === null ? "" : `, acknowledged by ${told.acknowledged_by} on ${told.acknowledged_at}`}`;
+  const firstFinding = findings.find(({ acknowledged_at: at }) => at === null) ?? findings[0];
+  if (firstFinding === undefined) return "";
+  return `: ${firstFinding.detail}${firstFinding.acknowledged_at === null ? "" : `, acknowledged by ${firstFinding.acknowledged_by} on ${firstFinding.acknowledged_at}`}`;
 }
 
 /** The first row after the last checkpoint at or before `seq`, from which verification can start. */

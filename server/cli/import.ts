@@ -52,8 +52,8 @@ export async function importCommand(argv: string[], env: Environment, known: Kno
     const [from, path, ...rest] = positionals;
     if (path === undefined || rest.length > 0) throw new Error(`cannot understand "import ${positionals.join(" ")}"\n${USAGE}`);
     const text = readFileSync(path, "utf8");
-    const asked = { ...values, name: basename(path).replace(/\.[^.]*$/, ""), directory: dirname(path) };
-    const imported = await read(from ?? "", text, asked, env, known);
+    const options = { ...values, name: basename(path).replace(/\.[^.]*$/, ""), directory: dirname(path) };
+    const imported = await read(from ?? "", text, options, env, known);
     const file = { format: FORMAT, ...imported.file(KINDS.map(({ section }) => section)) };
     const written = `${headOf(from ?? "", imported)}${yamlOf(file)}`;
     if (values["dry-run"]) {
@@ -70,7 +70,7 @@ export async function importCommand(argv: string[], env: Environment, known: Kno
   }
 }
 
-interface Asked {
+interface ImportOptions {
   readonly group: string;
   readonly url: string;
   readonly provider: readonly string[];
@@ -78,8 +78,8 @@ interface Asked {
   readonly directory: string;
 }
 
-async function read(from: string, text: string, asked: Asked, env: Environment, known: KnownFacts): Promise<Imported> {
-  const { group, url, name, directory, provider } = asked;
+async function read(from: string, text: string, options: ImportOptions, env: Environment, known: KnownFacts): Promise<Imported> {
+  const { group, url, name, directory, provider } = options;
   if (from === "litellm") return importLitellm(text, group, env, known, (included) => readFileSync(resolve(directory, included), "utf8"));
   if (from === "portkey") return importPortkey(text, group, name, known, vendorsByName(provider));
   if (from === "openrouter") return importModelList(text, group, url, known);

@@ -87,8 +87,10 @@ async function restoreInto(
       throw new Error(
         `the database ${connection.place} has tables already: a backup goes into an empty one, made anew where a restore was broken off`,
       );
-    const told = await loadBackup(connection.db, directory, path);
-    await io.stdout(`restored      ${told.tables} tables, read back as they were written; ${told.files} files, ${told.secrets} secrets\n`);
+    const counts = await loadBackup(connection.db, directory, path);
+    await io.stdout(
+      `restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`,
+    );
     const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
     await io.stdout(`${about.padEnd(14)}${detail}\n`);
     return await verifyAll(connection.db, io);
@@ -99,7 +101,7 @@ async function restoreInto(
 }
 
 async function loadBackup(db: Database, directory: DataDirectory, path: string) {
-  const told = { tables: 0, files: 0, secrets: 0 };
+  const counts = { tables: 0, files: 0, secrets: 0 };
   const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
   const entries = readArchive(path);
   const first = await entries.next();
@@ -118,11 +120,11 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
           await loadRows(held.client, table, bytes);
         } else if (entry["entry"] === "table_end") {
           await requireSame(held.client, table, entry as unknown as TableEndEntry);
-          told.tables++;
+          counts.tables++;
         } else if (entry["entry"] === "checkpoints")
           await storeHeadCheckpoints(held.db, (entry as unknown as CheckpointsEntry).checkpoints);
-        else if (entry["entry"] === "secrets") told.secrets = keepSecrets(directory, entry as unknown as SecretsEntry);
-        else if (entry["entry"] === "file") told.files += await keepFile(blobs, entry as unknown as FileEntry, bytes);
+        else if (entry["entry"] === "secrets") counts.secrets = keepSecrets(directory, entry as unknown as SecretsEntry);
+        else if (entry["entry"] === "file") counts.files += await keepFile(blobs, entry as unknown as FileEntry, bytes);
       }
       await setSequences(held.client, head.sequences);
       if (head.migrations.some(({ name }) => name === DIRECTORIES_OF_FILES)) await moveFiles(held.db, blobs.directory);
@@ -135,7 +137,7 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
   } finally {
     held.release(failed);
   }
-  return told;
+  return counts;
 }
 
 /** Throws rather than overwrite another gateway's secrets: what was sealed with them could not be opened any more. */

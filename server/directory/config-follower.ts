@@ -121,8 +121,8 @@ export class ConfigFollower {
   private async readChanges(): Promise<void> {
     const waiting: (() => void)[] = [];
     const tell = () => {
-      const told = waiting.splice(0);
-      if (told.length > 0) void this.renewals.settled().then(() => told.forEach((resolve) => resolve()));
+      const requesters = waiting.splice(0);
+      if (requesters.length > 0) void this.renewals.settled().then(() => requesters.forEach((resolve) => resolve()));
     };
     try {
       await this.readAll(waiting, tell);
@@ -134,7 +134,7 @@ export class ConfigFollower {
   private async readAll(waiting: (() => void)[], tell: () => void): Promise<void> {
     while (!this.stopped) {
       waiting.push(...this.waiting.splice(0));
-      const asked = performance.now();
+      const startedAt = performance.now();
       const changes = await changesAfter(this.connection.db, this.version - 1);
       const more = changes.length === CHANGES_AT_ONCE;
       if (await this.isSetBack(changes)) {
@@ -146,7 +146,7 @@ export class ConfigFollower {
       const last = changes.at(-1);
       const first = changes[0];
       if (last === undefined || first === undefined) {
-        this.readAt = asked;
+        this.readAt = startedAt;
         return;
       }
       if (first.version !== this.version + 1) {

@@ -12,7 +12,7 @@ const REMEMBERED_MS = 30_000;
  * who knows tenant names could have them read again and again.
  */
 export class NamedTenants {
-  private readonly asked = new BoundedMap<string, { readonly exists: boolean; readonly until: number }>(REMEMBERED);
+  private readonly lookups = new BoundedMap<string, { readonly exists: boolean; readonly until: number }>(REMEMBERED);
   private readonly db: Database;
   private readonly clock: Clock;
 
@@ -23,26 +23,26 @@ export class NamedTenants {
 
   /** Rejects if the database is needed and unreachable. */
   exist(id: string): boolean | Promise<boolean> {
-    const known = this.asked.get(id);
+    const known = this.lookups.get(id);
     if (known !== undefined && known.until > this.clock.now()) return known.exists;
     if (!tenantSlug.safeParse(id).success) return false;
     return tenantExists(this.db, id).then((exists) => {
-      this.asked.set(id, { exists, until: this.clock.now() + REMEMBERED_MS });
+      this.lookups.set(id, { exists, until: this.clock.now() + REMEMBERED_MS });
       return exists;
     });
   }
 
   /** As remembered by this process; undefined if unknown. */
   known(id: string): boolean | undefined {
-    return this.asked.get(id)?.exists;
+    return this.lookups.get(id)?.exists;
   }
 
   /** Must be called when the tenant is created, changed or deleted. */
   drop(id: string): void {
-    this.asked.delete(id);
+    this.lookups.delete(id);
   }
 
   dropAll(): void {
-    this.asked.clear();
+    this.lookups.clear();
   }
 }

@@ -53,8 +53,8 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
     shipped: () => allOf(others(null).map((member) => member.shipped())),
     caughtUp: () => allOf(others(null).map((member) => bounded(member.ask("caughtUp"), undefined))),
     async figures() {
-      const told = await Promise.all(others(null).map((member) => bounded(member.ask("figures"), null)));
-      return told.filter((figures) => figures !== null) as MetricFigures[];
+      const answers = await Promise.all(others(null).map((member) => bounded(member.ask("figures"), null)));
+      return answers.filter((figures) => figures !== null) as MetricFigures[];
     },
     others: () => members.map((member) => member.told()),
     async start(settings, me) {

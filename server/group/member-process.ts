@@ -16,7 +16,7 @@ export interface MemberSettings {
 export function memberProcess(
   channel: ProcessChannel,
   { number, size, homeDir }: MemberSettings,
-  stopAsked: (drainSeconds: number) => void,
+  stopRequested: (drainSeconds: number) => void,
 ): ProcessGroup {
   const logins = remoteAttempts(channel);
   const nothing = () => Promise.resolve();
@@ -38,7 +38,7 @@ export function memberProcess(
         caughtUp: () => self.caughtUp(),
         shipped: () => self.shipped(),
         leave: () => self.leave(),
-        stop: stopAsked,
+        stop: stopRequested,
       });
       return Promise.resolve();
     },

@@ -34,15 +34,15 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
     const approvals = await pruneApprovals(db, tenant.id, { bodies: before(tenant.body_days), calls: before(tenant.log_days) });
     await pruneUsage(db, tenant.id, now);
-    const told = await pruneTold(db, tenant.id, before(tenant.log_days));
-    if (bodies + reduced + runs + approvals + told > 0)
+    const prunedCount = await pruneReported(db, tenant.id, before(tenant.log_days));
+    if (bodies + reduced + runs + approvals + prunedCount > 0)
       log.info("retention_applied", {
         tenant_id: tenant.id,
         bodies_pruned: bodies,
         rows_reduced: reduced,
         runs_pruned: runs,
         approvals_pruned: approvals,
-        told_pruned: told,
+        told_pruned: prunedCount,
       });
   }
   await forgetExpiredNotifications(db, now);
@@ -54,7 +54,7 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
 }
 
 /** Notifications, alerts, the provisioning log and records of AI notices. */
-async function pruneTold(db: Database, tenantId: string, before: Date): Promise<number> {
+async function pruneReported(db: Database, tenantId: string, before: Date): Promise<number> {
   return (
     (await pruneNotifications(db, tenantId, before)) +
     (await pruneAlerts(db, tenantId, before)) +

@@ -29,7 +29,7 @@ export interface StreamAnswer {
   /** Length of the input in characters, to estimate usage if the provider reports none; null if nothing is metered. */
   readonly inputCharacters: number | null;
   /** The service tier the request asked for, used if the answer does not name its tier; standard when left out. */
-  readonly asked?: ServiceTier;
+  readonly requestedTier?: ServiceTier;
   /** What the provider bills for a request whose answer never began; by default, only what the provider itself reports. */
   readonly usageOfSending?: () => Usage;
   /** Longest silence in milliseconds; the gateway's default when left out. */

@@ -82,7 +82,7 @@ export interface Call extends OnRoster {
   /** All attempts at providers, in order. */
   readonly attempts: Attempt[];
   /** Response headers that describe the upstream request, for an answer whose headers are sent before the upstream answers. */
-  askedHeaders?: Readonly<Record<string, string>>;
+  requestHeadersSent?: Readonly<Record<string, string>>;
   /** Each is called once before the row is closed, however the call ended, to record what is known only then. */
   readonly beforeRecord: (() => void)[];
   /** Resolves once what later calls need from this answer is stored for all processes, or storing it failed; never rejects. */
@@ -96,7 +96,7 @@ export interface Call extends OnRoster {
   /** Source of the request preview: first the body received, then the body sent upstream. */
   requestContent: string | Uint8Array | null;
   /** The body before passages of knowledge bases were inserted, which vary from call to call; left out if none were. */
-  askedContent?: string | Uint8Array | null;
+  requestContentSent?: string | Uint8Array | null;
   /** The content the row's request fields were last written from; undefined if they were not written yet. */
   notedContent: string | Uint8Array | null | undefined;
   /** False once a control changed the answer, warned about it or could not inspect it; such an answer is not cached for other calls. */

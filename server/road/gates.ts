@@ -15,7 +15,7 @@ export interface Inspector {
   /** `inspect` for a piece of a streamed text. Guardrails that only monitor get the whole text through `heard`. */
   inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
   /** Reports the whole text of a stream after its last piece. */
-  heard(call: Call, surface: GuardrailSurface, text: string): void;
+  noteText(call: Call, surface: GuardrailSurface, text: string): void;
   /** Tool definitions as the caller may be offered them; null if they are unchanged. */
   offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null>;
   /** Whether anything inspects content of this kind. If not, it need not be parsed. */
@@ -66,8 +66,8 @@ export class Gates {
     return this.firstRefusal(call, surface, (inspector) => inspector.inspectPiece(call, surface, slots));
   }
 
-  heard(call: Call, surface: GuardrailSurface, text: string): void {
-    for (const inspector of this.parts.inspectors) inspector.heard(call, surface, text);
+  noteText(call: Call, surface: GuardrailSurface, text: string): void {
+    for (const inspector of this.parts.inspectors) inspector.noteText(call, surface, text);
   }
 
   private async firstRefusal(

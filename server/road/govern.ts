@@ -52,11 +52,11 @@ async function answered(call: Call, exchange: Exchange, checks: readonly AnswerC
     return answer;
   }
   if (answer.kind === "whole") settle(call, answer.usage);
-  const isLookedInto = answer.kind === "whole" && answer.status < 300 && checks.length > 0 && outputFormOfExchange(exchange) !== null;
-  let checked = isLookedInto ? clearedWhole(answer) : answer;
+  const isInspected = answer.kind === "whole" && answer.status < 300 && checks.length > 0 && outputFormOfExchange(exchange) !== null;
+  let checked = isInspected ? clearedWhole(answer) : answer;
   for (const check of checks) {
-    const looked = check(checked);
-    const result = looked instanceof Promise ? await looked : looked;
+    const checkResult = check(checked);
+    const result = checkResult instanceof Promise ? await checkResult : checkResult;
     if (isRefusal(result)) return result;
     checked = result;
   }

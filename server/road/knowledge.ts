@@ -39,15 +39,15 @@ export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly K
   const granted = new Map(grantedKnowledgeBases(scope).map((base) => [base.id, base]));
   if (ids === null)
     return scope.defaultKnowledgeBaseIds.map((id) => granted.get(id)).filter((base) => base?.enabled === true) as KnowledgeBaseEntry[];
-  const asked: KnowledgeBaseEntry[] = [];
+  const namedBases: KnowledgeBaseEntry[] = [];
   for (const id of ids) {
     const base = granted.get(id);
     // The same refusal whether the knowledge base does not exist or is not granted.
     if (base === undefined) return refuse("knowledge_base_not_found", `There is no knowledge base ${JSON.stringify(id)} for this caller.`);
     if (!base.enabled) return refuse("knowledge_base_disabled");
-    asked.push(base);
+    namedBases.push(base);
   }
-  return asked;
+  return namedBases;
 }
 
 /** The limits for several knowledge bases together: the highest of each. */

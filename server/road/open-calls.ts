@@ -90,7 +90,7 @@ export class OpenCalls {
     if (refusal === null) {
       this.forget(call);
       // Release what was held for sending it; success or failure is reported when it comes back.
-      for (const told of call.whenEnded.splice(0)) told("left_in_batch");
+      for (const callback of call.whenEnded.splice(0)) callback("left_in_batch");
     }
     return refusal;
   }
@@ -142,7 +142,7 @@ export class OpenCalls {
       return false;
     } finally {
       this.open.delete(call);
-      for (const told of call.whenEnded) told(call.row.error_type ?? null);
+      for (const callback of call.whenEnded) callback(call.row.error_type ?? null);
       this.parts.observe(call);
       if (this.open.size === 0) this.whenIdle?.();
     }

@@ -1,8 +1,8 @@
-import type { AskedVideo, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
+import type { ReferencedVideo, MediaRequest, Pictures, Sound } from "../wire/media-request.ts";
 import type { Reranking } from "../wire/rerank/reranking.ts";
-import type { AskedKnowledge } from "./request/asked-knowledge.ts";
+import type { RequestedKnowledge } from "./request/requested-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
-import { servingAsked } from "../wire/serving.ts";
+import { requestedServing } from "../wire/serving.ts";
 import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
@@ -36,9 +36,9 @@ export interface RequestView {
   /** Set if the request contains audio to transcribe. */
   readonly sound?: Sound | undefined;
   /** Set if a video is asked for. */
-  readonly film?: AskedVideo | undefined;
+  readonly film?: ReferencedVideo | undefined;
   /** Set if media are asked for or supplied. */
-  readonly media?: MediaAsked | undefined;
+  readonly media?: MediaRequest | undefined;
   /** Number of inputs the model reads independently, each of which may fill its context window. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
@@ -75,7 +75,7 @@ export interface RequestView {
   /** Total length of all texts, for estimates. */
   readonly inputCharacters: number;
   /** Set for calls that may be given passages of knowledge bases. */
-  readonly knowledge?: AskedKnowledge | undefined;
+  readonly knowledge?: RequestedKnowledge | undefined;
   /**
    * Removes content that a guardrail blocked if the rest must continue anyway, and returns the tag for the row. Null if a blocking
    * guardrail ends the call.
@@ -87,10 +87,10 @@ export interface RequestView {
 export class InboundView implements RequestView {
   readonly target: ModelReference;
   readonly withhold = null;
-  readonly knowledge: AskedKnowledge | undefined;
+  readonly knowledge: RequestedKnowledge | undefined;
   private readonly inbound: InboundRequest;
 
-  constructor(inbound: InboundRequest, modes: readonly string[], knowledge?: AskedKnowledge) {
+  constructor(inbound: InboundRequest, modes: readonly string[], knowledge?: RequestedKnowledge) {
     this.inbound = inbound;
     this.knowledge = knowledge;
     this.target = { kind: "model", name: inbound.model, id: inbound.modelId, modes };
@@ -132,10 +132,10 @@ export class InboundView implements RequestView {
   get sound(): Sound | undefined {
     return this.inbound.sound;
   }
-  get film(): AskedVideo | undefined {
+  get film(): ReferencedVideo | undefined {
     return this.inbound.film;
   }
-  get media(): MediaAsked | undefined {
+  get media(): MediaRequest | undefined {
     return this.inbound.media;
   }
   get prompts(): number {
@@ -151,7 +151,7 @@ export class InboundView implements RequestView {
     return offeredVendorTools(this.inbound.body);
   }
   get serving(): ServiceTier {
-    return servingAsked(this.inbound.body);
+    return requestedServing(this.inbound.body);
   }
   get otherModels(): readonly string[] {
     return otherModels(this.inbound.body);

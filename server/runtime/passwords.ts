@@ -42,11 +42,11 @@ function startThread(): Worker {
 function done(job: Omit<HashJob, "id">): Promise<string | boolean> {
   thread ??= startThread();
   const id = ++lastId;
-  const asked = thread;
+  const workerThread = thread;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
-    asked.ref();
-    asked.postMessage({ id, ...job } satisfies HashJob, []);
+    workerThread.ref();
+    workerThread.postMessage({ id, ...job } satisfies HashJob, []);
   });
 }
 

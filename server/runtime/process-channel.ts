@@ -19,7 +19,7 @@ export interface ProcessChannel {
  */
 type Message = readonly [number: number, name: string | boolean, value: unknown];
 
-interface Asked {
+interface PendingRequest {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -31,7 +31,7 @@ interface Ends {
 class Channel implements ProcessChannel {
   private readonly ends: Ends;
   /** Indexed by number minus one. Numbers are reused once answered; a map would retain entries that calls wait for (see `Roster`). */
-  private asked: (Asked | undefined)[] = [];
+  private pending: (PendingRequest | undefined)[] = [];
   private readonly free: number[] = [];
   private answerers: Answerers = {};
   private outgoing: Message[] = [];
@@ -43,10 +43,10 @@ class Channel implements ProcessChannel {
 
   ask(name: string, value?: unknown): Promise<unknown> {
     if (this.gone) return Promise.reject(new Error("the process at the other end is gone"));
-    const number = this.free.pop() ?? this.asked.length + 1;
+    const number = this.free.pop() ?? this.pending.length + 1;
     this.send([number, name, value]);
     return new Promise((resolve, reject) => {
-      this.asked[number - 1] = { resolve, reject };
+      this.pending[number - 1] = { resolve, reject };
     });
   }
 
@@ -62,9 +62,9 @@ class Channel implements ProcessChannel {
     for (const [number, name, value] of messages) {
       if (typeof name === "string") this.carryOut(number, name, value);
       else {
-        const waiting = this.asked[number - 1];
+        const waiting = this.pending[number - 1];
         if (waiting === undefined) continue;
-        this.asked[number - 1] = undefined;
+        this.pending[number - 1] = undefined;
         this.free.push(number);
         if (name) waiting.resolve(value);
         else waiting.reject(new Error(String(value)));
@@ -74,8 +74,8 @@ class Channel implements ProcessChannel {
 
   close(): void {
     this.gone = true;
-    for (const waiting of this.asked) waiting?.reject(new Error("the process at the other end is gone"));
-    this.asked = [];
+    for (const waiting of this.pending) waiting?.reject(new Error("the process at the other end is gone"));
+    this.pending = [];
   }
 
   private carryOut(number: number, name: string, value: unknown): void {

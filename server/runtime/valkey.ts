@@ -27,7 +27,7 @@ export function openValkey(url: string): Valkey {
   let failedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
   /** When the server last answered. */
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let lastReplyAt = Number.NEGATIVE_INFINITY;
   let connectedAt = Number.NEGATIVE_INFINITY;
 
   /** Makes the next command reconnect: another server may be behind the address by now, which this connection would not notice. */
@@ -95,15 +95,15 @@ export function openValkey(url: string): Valkey {
     run(script, keys, args) {
       const sentAt = performance.now();
       const answer = send(script, [String(keys.length), ...keys, ...args]).then((value) => {
-        heardAt = performance.now();
+        lastReplyAt = performance.now();
         return value;
       });
       return within(
         answer,
         ANSWER_WITHIN_MS,
-        () => (performance.now() - sentAt > BUSY_FOR_MS ? 0 : heardAt + ANSWER_WITHIN_MS - performance.now()),
+        () => (performance.now() - sentAt > BUSY_FOR_MS ? 0 : lastReplyAt + ANSWER_WITHIN_MS - performance.now()),
         () => {
-          if (client !== null && heardAt < sentAt && performance.now() - connectedAt > ANSWER_WITHIN_MS / 2) drop(client);
+          if (client !== null && lastReplyAt < sentAt && performance.now() - connectedAt > ANSWER_WITHIN_MS / 2) drop(client);
         },
       );
     },

@@ -13,9 +13,9 @@ export function modelDetailOf(refusals: Pick<Surface, "refusal" | "streamError">
     read: () => ({
       view: EMPTY_VIEW,
       async answer(call) {
-        const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
-        const model = call.scope === null ? null : usableModel(call.scope, asked);
-        return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : jsonAnswer(shown(model));
+        const requestedName = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
+        const model = call.scope === null ? null : usableModel(call.scope, requestedName);
+        return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(requestedName)}.`) : jsonAnswer(shown(model));
       },
     }),
   };

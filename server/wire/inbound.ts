@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../kernel/json-value.ts";
-import type { AskedVideo, MediaAsked, Pictures, Sound } from "./media-asked.ts";
+import type { ReferencedVideo, MediaRequest, Pictures, Sound } from "./media-request.ts";
 import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
@@ -70,9 +70,9 @@ export interface InboundRequest {
   /** Set if audio is to be transcribed. */
   readonly sound?: Sound;
   /** Set if a video is requested. */
-  readonly film?: AskedVideo;
+  readonly film?: ReferencedVideo;
   /** Set if media is requested, or audio uploaded for transcription. */
-  readonly media?: MediaAsked;
+  readonly media?: MediaRequest;
   /** Number of texts processed independently: more than one if a request asks the same of several inputs. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */

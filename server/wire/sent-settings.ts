@@ -33,8 +33,8 @@ export function temperatureToSend(
 }
 
 export function joinedInstructions(parts: readonly (string | null)[]): string | null {
-  const said = parts.filter((part) => part !== null);
-  return said.length === 0 ? null : said.join("\n");
+  const present = parts.filter((part) => part !== null);
+  return present.length === 0 ? null : present.join("\n");
 }
 
 /** The texts of a content, which is a string or an array of parts. */

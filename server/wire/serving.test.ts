@@ -3,7 +3,7 @@ import { readConverseReply } from "./converse/converse-reply.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 import { readGeminiUsage } from "./gemini/usage.ts";
 import { readMessagesUsage } from "./messages/usage.ts";
-import { servedAsAsked, servingAsked, tiersServed } from "./serving.ts";
+import { withRequestedServing, requestedServing, tiersServed } from "./serving.ts";
 
 const gemini = (told: JsonObject) => readGeminiUsage({ promptTokenCount: 1, candidatesTokenCount: 1, ...told })?.serving;
 const messages = (told: JsonObject) => readMessagesUsage({ input_tokens: 1, output_tokens: 1, ...told })?.serving;
@@ -37,16 +37,16 @@ test("Bedrock's service tier is read next to the usage", () => {
 test("a global or unavailable inference_geo has no price of its own, whatever was requested", () => {
   for (const inference_geo of ["global", "not_available"]) {
     const told = readMessagesUsage({ input_tokens: 1, output_tokens: 1, inference_geo });
-    expect(tiersServed(servedAsAsked(told!, servingAsked({ inference_geo: "us" })).serving)).toEqual([]);
+    expect(tiersServed(withRequestedServing(told!, requestedServing({ inference_geo: "us" })).serving)).toEqual([]);
   }
   expect(tiersServed(messages({ inference_geo: "us" }))).toEqual(["inference_geo_us"]);
 });
 
 test("an invalid service_tier counts as not requested", () => {
   for (const service_tier of [7, null, {}, "", "auto", "x".repeat(51), "a b", "\u0000"])
-    expect(tiersServed(servingAsked({ service_tier }))).toEqual([]);
+    expect(tiersServed(requestedServing({ service_tier }))).toEqual([]);
   // A member of another format must not hide a more expensive tier.
-  expect(tiersServed(servingAsked({ service_tier: "ultrafast", speed: "fast" }))).toEqual(["ultrafast"]);
-  expect(tiersServed(servingAsked({ service_tier: "default", speed: "fast" }))).toEqual(["fast"]);
-  expect(tiersServed(servingAsked({ speed: "fast", inference_geo: "US" }))).toEqual(["fast", "inference_geo_us"]);
+  expect(tiersServed(requestedServing({ service_tier: "ultrafast", speed: "fast" }))).toEqual(["ultrafast"]);
+  expect(tiersServed(requestedServing({ service_tier: "default", speed: "fast" }))).toEqual(["fast"]);
+  expect(tiersServed(requestedServing({ speed: "fast", inference_geo: "US" }))).toEqual(["fast", "inference_geo_us"]);
 });

@@ -11,33 +11,33 @@ const ANYWHERE = "global";
 const NAME = /^[a-z0-9_.-]{1,50}$/;
 
 /** Normalizes a tier name: vendors differ in case, and some add prefixes. */
-function tierOf(said: unknown): string | null {
-  const name = typeof said === "string" ? said.toLowerCase().replace(/^(?:service_tier_|on_demand_)/, "") : "";
+function tierOf(serverTier: unknown): string | null {
+  const name = typeof serverTier === "string" ? serverTier.toLowerCase().replace(/^(?:service_tier_|on_demand_)/, "") : "";
   if (UNDECIDED.has(name) || !NAME.test(name)) return null;
   return USUAL.has(name) ? "standard" : name;
 }
 
-function geoOf(said: unknown): string | null {
-  const name = typeof said === "string" ? said.toLowerCase() : "";
+function geoOf(serverGeo: unknown): string | null {
+  const name = typeof serverGeo === "string" ? serverGeo.toLowerCase() : "";
   if (!NAME.test(name)) return null;
   return name === "not_available" ? ANYWHERE : name;
 }
 
 /** OpenAI has two names for one tier. */
-function openAiTier(said: unknown): string | null {
-  const tier = tierOf(said);
+function openAiTier(reportedTier: unknown): string | null {
+  const tier = tierOf(reportedTier);
   return tier === "fast" ? "priority" : tier;
 }
 
 /** The service tier and region that a request of any format asks for. */
-export function servingAsked(body: { readonly [name: string]: unknown }): ServiceTier {
+export function requestedServing(body: { readonly [name: string]: unknown }): ServiceTier {
   const tier = openAiTier(body.service_tier ?? body.serviceTier);
   const usual = tier === null || tier === "standard";
   return { tier: usual && isFast(body.speed) ? "fast" : tier, geo: geoOf(body.inference_geo) };
 }
 
 /** The processing region requested; null if left to the vendor's settings. */
-export const regionAsked = (body: JsonObject): JsonValue => body.inference_geo ?? null;
+export const requestedRegion = (body: JsonObject): JsonValue => body.inference_geo ?? null;
 
 /** The service tier in an answer of OpenAI's formats, which is not part of the usage. */
 export const servingByOpenAi = (tier: unknown): ServiceTier => ({ tier: openAiTier(tier), geo: null });
@@ -50,10 +50,10 @@ export function servedByOpenAi(usage: Usage | null, tier: unknown): Usage | null
  * Anthropic's format reports the tier in the usage. There `priority` is prepaid capacity, but other vendors that use the
  * format charge more for it; their callers have requested it.
  */
-export function servedByMessages(usage: Usage | null, said: { readonly [name: string]: unknown }): Usage | null {
-  const tier = tierOf(said.service_tier);
-  const usual = tier === "standard" || (tier === null && tierOf(said.speed) === "standard");
-  return served(usage, { tier: isFast(said.speed) ? "fast" : usual ? "standard" : null, geo: geoOf(said.inference_geo) });
+export function servedByMessages(usage: Usage | null, servedFields: { readonly [name: string]: unknown }): Usage | null {
+  const tier = tierOf(servedFields.service_tier);
+  const usual = tier === "standard" || (tier === null && tierOf(servedFields.speed) === "standard");
+  return served(usage, { tier: isFast(servedFields.speed) ? "fast" : usual ? "standard" : null, geo: geoOf(servedFields.inference_geo) });
 }
 
 /** Google also reports the tier in the usage. */
@@ -67,9 +67,9 @@ export function servedByBedrock(usage: Usage | null, tier: unknown): Usage | nul
 }
 
 /** Fills in what the answer did not report from the request. */
-export function servedAsAsked(usage: Usage, asked: ServiceTier | undefined): Usage {
-  if (asked === undefined || (asked.tier === null && asked.geo === null)) return usage;
-  return { ...usage, serving: { tier: usage.serving?.tier ?? asked.tier, geo: usage.serving?.geo ?? asked.geo } };
+export function withRequestedServing(usage: Usage, requested: ServiceTier | undefined): Usage {
+  if (requested === undefined || (requested.tier === null && requested.geo === null)) return usage;
+  return { ...usage, serving: { tier: usage.serving?.tier ?? requested.tier, geo: usage.serving?.geo ?? requested.geo } };
 }
 
 /** The tier and region that may have their own price, by the names used in models' price records. */

@@ -41,7 +41,7 @@ export interface Usage {
   readonly searchUnits?: number;
   /** Images received: billed by their tokens if reported, otherwise per image at the price of the requested quality and size. */
   readonly images?: number;
-  readonly imagesAsked?: { readonly quality: string | null; readonly size: string | null };
+  readonly requestedImages?: { readonly quality: string | null; readonly size: string | null };
   /** Video received: billed by its tokens if reported, otherwise per second at the price of its resolution. */
   readonly videoSeconds?: number;
   readonly videoResolution?: string | null;
@@ -120,13 +120,13 @@ const MAX_TOLD = 1_000_000_000;
 const MAX_SECONDS = 31 * 86_400;
 
 /** The reported token count, or null if it is implausible. */
-export function plausibleCount(told: number | null): number | null {
-  return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MAX_TOLD ? told : null;
+export function plausibleCount(reported: number | null): number | null {
+  return reported !== null && Number.isSafeInteger(reported) && reported >= 0 && reported <= MAX_TOLD ? reported : null;
 }
 
 /** The reported usage, or null if it is implausible. A negative part would make the rest of the call free. */
-export function plausibleUsage(told: Usage | null): Usage | null {
-  if (told === null) return null;
+export function plausibleUsage(reported: Usage | null): Usage | null {
+  if (reported === null) return null;
   const {
     inputUncached,
     cacheRead,
@@ -139,10 +139,10 @@ export function plausibleUsage(told: Usage | null): Usage | null {
     webSearches = 0,
     audioSeconds = 0,
     videoSeconds = 0,
-  } = told;
+  } = reported;
   const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
   if (!(audioSeconds >= 0 && audioSeconds <= MAX_SECONDS && videoSeconds >= 0 && videoSeconds <= MAX_SECONDS)) return null;
-  return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MAX_TOLD ? told : null;
+  return parts.every((part) => part >= 0) && inputTokens(reported) + output + webSearches <= MAX_TOLD ? reported : null;
 }
 
 /** Estimates tokens at four characters each, to meter calls that ended before the provider reported usage. */
@@ -151,6 +151,6 @@ export function estimateTokens(characters: number): number {
 }
 
 /** The usage of an aborted stream: what its provider had reported, plus an estimate for `characters` of output since then. */
-export function withOutputSince(told: Usage, characters: number): Usage {
-  return characters === 0 ? told : { ...told, output: told.output + estimateTokens(characters), estimated: true };
+export function withOutputSince(reported: Usage, characters: number): Usage {
+  return characters === 0 ? reported : { ...reported, output: reported.output + estimateTokens(characters), estimated: true };
 }

@@ -1,4 +1,4 @@
-import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
+import { loggingFailures, type FailureReporter } from "./logged-failures.ts";
 
 export interface Worker {
   /** Stops after the current run; resolves when that has ended. */
@@ -6,8 +6,8 @@ export interface Worker {
 }
 
 /** Runs a job repeatedly, `ms` milliseconds after its last run ended. A failed run is logged; the next one follows as usual. */
-export function every(ms: number, name: string, job: () => Promise<unknown>, told: ToldOfFailures): Worker {
-  const run = loggingFailures(name, job, told);
+export function every(ms: number, name: string, job: () => Promise<unknown>, failures: FailureReporter): Worker {
+  const run = loggingFailures(name, job, failures);
   let stopped = false;
   let running: Promise<unknown> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout>;

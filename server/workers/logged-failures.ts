@@ -4,7 +4,7 @@ import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 /** Shortest time between two log lines about a job that keeps failing: a database outage makes all jobs fail and would flood the log. */
 const LOGGED_EVERY_MS = 60_000;
 
-export interface ToldOfFailures {
+export interface FailureReporter {
   readonly log: Log;
   readonly metrics: Pick<Telemetry, "workerRan">;
 }
@@ -13,7 +13,7 @@ export interface ToldOfFailures {
 export function loggingFailures(
   worker: string,
   run: () => Promise<unknown>,
-  { log, metrics }: ToldOfFailures,
+  { log, metrics }: FailureReporter,
   now: () => number = () => performance.now(),
 ): () => Promise<void> {
   let failing: { loggedAt: number; failures: number } | null = null;

@@ -1,7 +1,7 @@
 import type { Job } from "../kernel/scheduling/job.ts";
 import { isWorkKind, type WorkKind } from "../store/records/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
-import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
+import { loggingFailures, type FailureReporter } from "./logged-failures.ts";
 
 const LOOK_MS = 500;
 /**
@@ -30,17 +30,17 @@ export class WorkPoller {
   private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
   private readonly look: () => Promise<void>;
   /** Receives the failures of all jobs, including those not run by this poller. */
-  readonly told: ToldOfFailures;
+  readonly failures: FailureReporter;
 
-  constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, told: ToldOfFailures) {
+  constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, failures: FailureReporter) {
     this.ask = ask;
-    this.told = told;
-    this.look = loggingFailures("look_for_work", () => this.lookForWork(), told);
+    this.failures = failures;
+    this.look = loggingFailures("look_for_work", () => this.lookForWork(), failures);
   }
 
   watch(job: Job, kind: WorkKind): Worker {
     const { name, everyMs } = job;
-    const run = loggingFailures(name, job.run, this.told);
+    const run = loggingFailures(name, job.run, this.failures);
     const one: Watched = { everyMs, run, kind, dueAt: performance.now() + everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
     this.watched.add(one);
     this.arm();
@@ -88,7 +88,7 @@ export class WorkPoller {
 /** Runs jobs until `stop`, which waits for runs in progress. Jobs whose work the database can report run only while it does. */
 export function runJobs(jobs: readonly Job[], workPoller: WorkPoller): Worker {
   const workers = jobs.map((job) =>
-    isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, workPoller.told),
+    isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, workPoller.failures),
   );
   return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
 }

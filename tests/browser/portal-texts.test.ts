@@ -10,7 +10,7 @@ import pt from "../../web/portal/src/texts/pt.ts";
 import zh from "../../web/portal/src/texts/zh.ts";
 import { noticePlanOf } from "../../web/portal/src/chat/notice-plan.ts";
 import { sha256OfText } from "../../web/portal/src/chat/sha256.ts";
-import { toldNotification } from "../../web/portal/src/told.ts";
+import { notificationText } from "../../web/portal/src/notification-texts.ts";
 import { createHash } from "node:crypto";
 
 const LANGUAGES = { de, en, es, fr, it, ja, pt, zh };
@@ -45,10 +45,10 @@ test("notifications of approvals and limits have all their details in every lang
   for (const [language, texts] of Object.entries(LANGUAGES)) {
     page.document = { documentElement: { lang: language } };
     const t = ((key: keyof typeof en, values: Record<string, string | number> = {}) =>
-      String(texts[key]).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))) as Parameters<typeof toldNotification>[0];
+      String(texts[key]).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))) as Parameters<typeof notificationText>[0];
     const words = told.map(([notification_type, metadata]) =>
-      toldNotification(t, { notification_type, metadata, title: "as written", body: "as written" } as Parameters<
-        typeof toldNotification
+      notificationText(t, { notification_type, metadata, title: "as written", body: "as written" } as Parameters<
+        typeof notificationText
       >[1]),
     );
     for (const [at, { title, body }] of words.entries()) {
@@ -63,13 +63,13 @@ test("notifications of approvals and limits have all their details in every lang
 });
 
 test("a notification without a translation is shown as the gateway wrote it", () => {
-  const t = ((key: string) => key) as Parameters<typeof toldNotification>[0];
+  const t = ((key: string) => key) as Parameters<typeof notificationText>[0];
   const written = { title: "90 % of the calls per day limit is used", body: "as written" };
   const limit = { limit_type: "calls_per_day", max_limit: 10, scope: "group", group_name: "team", item_name: null };
   for (const metadata of [{}, { approval_id: "a" }, { usage_limit: limit, threshold_value: 9, current_value: 9 }])
     expect(
-      toldNotification(t, { notification_type: "usage_warning", metadata, ...written } as unknown as Parameters<
-        typeof toldNotification
+      notificationText(t, { notification_type: "usage_warning", metadata, ...written } as unknown as Parameters<
+        typeof notificationText
       >[1]),
     ).toEqual(written);
 });

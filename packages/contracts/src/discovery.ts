@@ -254,7 +254,7 @@ const criticality = z.enum(["low", "medium", "high", "critical"]);
 const assetTags = z.array(z.string().trim().min(1).max(60)).max(20);
 const endpoint = z.string().max(500).nullable();
 
-const assetTold = {
+const reportedAsset = {
   description: description.optional(),
   owner: z.string().trim().min(1).max(200).nullable().optional().describe("the person accountable for it"),
   criticality: criticality.nullable().optional(),
@@ -262,7 +262,7 @@ const assetTold = {
 };
 
 export const assetCreate = z
-  .strictObject({ name: recordName, asset_type: registryType, endpoint: endpoint.optional(), ...assetTold })
+  .strictObject({ name: recordName, asset_type: registryType, endpoint: endpoint.optional(), ...reportedAsset })
   .meta({ id: "AssetCreate" });
 
 /** For a synced asset, name, type and endpoint follow its source and cannot be changed here. */
@@ -272,7 +272,7 @@ export const assetUpdate = z
     asset_type: registryType.optional(),
     endpoint: endpoint.optional(),
     status: assetStatus.optional(),
-    ...assetTold,
+    ...reportedAsset,
   })
   .meta({ id: "AssetUpdate" });
 

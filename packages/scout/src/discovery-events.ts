@@ -27,7 +27,7 @@ export function signedText(value: unknown): string {
 }
 
 /** The assets of a scan as they are reported, before event members are added. Only what is listed here leaves the device. */
-export function toldAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: Telling): Facts[] {
+export function reportedAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: Telling): Facts[] {
   const nameOf = (name: string) =>
     hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, LONGEST_NAME);
   return [
@@ -79,14 +79,14 @@ export function requestsOf(
   const batches: Facts[][] = [];
   let size = 0;
   for (const event of events) {
-    const told = telling.deviceName === null ? event : { ...event, device_name: telling.deviceName };
-    const bytes = Buffer.byteLength(signedText(told));
+    const reported = telling.deviceName === null ? event : { ...event, device_name: telling.deviceName };
+    const bytes = Buffer.byteLength(signedText(reported));
     const last = batches.at(-1);
     if (last === undefined || last.length >= MOST_EVENTS || size + bytes > MOST_BYTES) {
-      batches.push([told]);
+      batches.push([reported]);
       size = bytes;
     } else {
-      last.push(told);
+      last.push(reported);
       size += bytes;
     }
   }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deviceState, type DeviceState } from "./device-state.ts";
-import { discoveryEventsOf, requestsOf, type Telling, toldAssets } from "./discovery-events.ts";
+import { discoveryEventsOf, requestsOf, type Telling, reportedAssets } from "./discovery-events.ts";
 import { filesWithin } from "./files.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { itemsIn, membersOf } from "./parse-config.ts";
@@ -79,7 +79,7 @@ async function look(options: Options, state: DeviceState): Promise<void> {
     const [heartbeat] = requestsOf(discoveryEventsOf([], [], state, new Date()), state, telling, new Date());
     if (heartbeat !== undefined) origins = [...new Set([new URL(options.gateway).origin, ...(await sent(options.gateway, heartbeat))])];
   }
-  const assets = toldAssets(scanned(options, new Set(origins)), state, telling);
+  const assets = reportedAssets(scanned(options, new Set(origins)), state, telling);
   const now = new Date();
   for (const request of requestsOf(discoveryEventsOf(assets, before.assets, state, now), state, telling, now)) {
     if (options.dryRun) process.stdout.write(`${request.body}\n`);

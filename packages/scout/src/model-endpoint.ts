@@ -1,4 +1,4 @@
-import { toldEndpoint } from "./endpoint.ts";
+import { reportedEndpoint } from "./endpoint.ts";
 import { itemsIn, membersOf } from "./parse-config.ts";
 
 /** The model endpoints in a client's configuration. */
@@ -25,11 +25,11 @@ function addressesIn(client: string, config: unknown): unknown[] {
 
 /** Picks one endpoint, preferably one that is not the gateway's; null if there is none. */
 export function modelEndpoint(client: string, configs: readonly unknown[], gatewayOrigins: ReadonlySet<string>): string | null {
-  const told = configs
+  const endpoints = configs
     .flatMap((config) => addressesIn(client, config))
     .flatMap((address) => {
-      const endpoint = toldEndpoint(address, gatewayOrigins);
+      const endpoint = reportedEndpoint(address, gatewayOrigins);
       return endpoint === null ? [] : [new URL(endpoint).origin];
     });
-  return told.find((origin) => !gatewayOrigins.has(origin)) ?? told[0] ?? null;
+  return endpoints.find((origin) => !gatewayOrigins.has(origin)) ?? endpoints[0] ?? null;
 }

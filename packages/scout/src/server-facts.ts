@@ -1,4 +1,4 @@
-import { hasVariable, isRemoteAddress, toldEndpoint } from "./endpoint.ts";
+import { hasVariable, isRemoteAddress, reportedEndpoint } from "./endpoint.ts";
 import { itemsIn, type Members, membersOf } from "./parse-config.ts";
 
 /** Everything that is reported about a tool server. The rest of its configuration stays on the device, because it may contain secrets. */
@@ -79,8 +79,8 @@ const URL_MEMBERS = ["url", "serverUrl", "httpUrl", "uri"] as const;
 
 function transportOf(entry: Members, isRemote: boolean): ServerFacts["transport"] {
   if (!isRemote) return "stdio";
-  const said = typeof entry.type === "string" ? entry.type : entry.transport;
-  return said === "sse" ? "sse" : "http";
+  const transport = typeof entry.type === "string" ? entry.type : entry.transport;
+  return transport === "sse" ? "sse" : "http";
 }
 
 /** Null if the entry has neither a command nor an address. */
@@ -97,7 +97,7 @@ export function serverFacts(value: unknown, gatewayOrigins: ReadonlySet<string>)
     command !== null && [command, ...args].some((word) => BRIDGES.test(word.replace(/[@:][\w.+-]+$/, "").replace(/\.(?:exe|cmd)$/, "")));
   const bridged = isBridge ? args.map((arg) => arg.replace(/^--?[\w-]+=/, "")).find(isRemoteAddress) : undefined;
   const remote = address ?? bridged;
-  const endpoint = remote === undefined ? null : toldEndpoint(remote, gatewayOrigins);
+  const endpoint = remote === undefined ? null : reportedEndpoint(remote, gatewayOrigins);
   const request = membersOf(given.requestOptions);
   const isInactive = given.disabled === true || given.enabled === false || given.isActive === false;
   const unknown = typeof remote === "string" && hasVariable(remote);

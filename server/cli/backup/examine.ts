@@ -21,11 +21,11 @@ export async function examineBackup(path: string): Promise<{ head: BackupHead; t
       count = new RowsCount();
       for await (const piece of bytes) count.add(piece);
     } else if (entry["entry"] === "table_end") {
-      const told = entry as unknown as TableEndEntry;
-      if (count.result.digest !== told.digest || count.result.rows !== told.rows)
-        throw new BackupDamaged(`${path} is damaged: the rows of ${told.name} are not those that were counted`);
+      const counted = entry as unknown as TableEndEntry;
+      if (count.result.digest !== counted.digest || count.result.rows !== counted.rows)
+        throw new BackupDamaged(`${path} is damaged: the rows of ${counted.name} are not those that were counted`);
       tables++;
-      rows += told.rows;
+      rows += counted.rows;
     } else if (entry["entry"] === "file") files++;
   }
   if (head === undefined) throw new BackupDamaged(`${path} is not a backup of a gateway`);

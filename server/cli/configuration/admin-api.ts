@@ -12,8 +12,8 @@ export class AdminApiError extends Error {
 
   constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
     const fields = Array.isArray(body?.["fields"]) ? body["fields"].filter(isConfigEntry) : [];
-    const told = fields.map(({ field, message }) => `${String(field)}: ${String(message)}`).join("; ");
-    const detail = told !== "" ? told : typeof body?.["detail"] === "string" ? body["detail"] : "no reason was given";
+    const problems = fields.map(({ field, message }) => `${String(field)}: ${String(message)}`).join("; ");
+    const detail = problems !== "" ? problems : typeof body?.["detail"] === "string" ? body["detail"] : "no reason was given";
     super(`${method} ${path.replace(/\?.*/, "")} was answered ${status}: ${detail}`);
     this.name = "AdminApiError";
     this.status = status;

@@ -6,7 +6,7 @@ import type { Current } from "./current.ts";
 import type { DocumentStep } from "./document-step.ts";
 import type { KeysFile } from "./keys-file.ts";
 import type { Step } from "./plan.ts";
-import { toldDocument, toldStep } from "./told-step.ts";
+import { documentText, stepText } from "./step-text.ts";
 import { WhenThereIsRoom } from "./when-there-is-room.ts";
 
 /** Carries out a plan, reporting each change. Resolves with the exit code; throws if a step fails. */
@@ -47,7 +47,7 @@ export async function applyPlan(
       await one(inItsWay).catch((refusal: Error) => removeAfterOthers(inItsWay, refusal));
       return work();
     });
-    if (changed) await tell(toldStep(step));
+    if (changed) await tell(stepText(step));
   }
 
   /** The records it is still used by may be about to be deleted too. */
@@ -60,7 +60,7 @@ export async function applyPlan(
 
   async function write(step: DocumentStep): Promise<void> {
     const answer = await at(step.about, () => step.send(current.names));
-    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await tell(toldDocument(step));
+    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await tell(documentText(step));
   }
 
   async function tell(text: string): Promise<void> {

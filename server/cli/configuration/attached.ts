@@ -20,7 +20,7 @@ export interface AttachedDocument extends Pick<Kind, "references"> {
   /** The members a file has, if not all that a write accepts. */
   readonly only?: readonly string[];
   /** Whether a response contains anything configured. */
-  readonly isSaid: (answer: ConfigEntry) => boolean;
+  readonly isInAnswer: (answer: ConfigEntry) => boolean;
 }
 
 /** The records of another section that a record is bound to; the file lists all of them by name. */
@@ -43,7 +43,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     write: "PUT",
     isRemovable: true,
     secret: "client_secret",
-    isSaid: () => true,
+    isInAnswer: () => true,
   },
   {
     section: "ai_systems",
@@ -53,7 +53,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     // Ceilings of its runs belong to its resource group.
     only: ["autonomy_level", "restrictions"],
     references: { "restrictions.model_ids": "llms", "restrictions.mcp_server_ids": "mcp_servers", "restrictions.agent_ids": "agents" },
-    isSaid: ({ autonomy_level: level, restrictions }) => level !== "autonomous" || restrictions !== null,
+    isInAnswer: ({ autonomy_level: level, restrictions }) => level !== "autonomous" || restrictions !== null,
   },
   {
     section: "resource_groups",
@@ -62,7 +62,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     idMember: "ai_system_id",
     write: "PUT",
     isRemovable: true,
-    isSaid: ({ source }) => source === "system",
+    isInAnswer: ({ source }) => source === "system",
   },
   {
     section: "providers",
@@ -72,7 +72,7 @@ export const ATTACHED_DOCUMENTS: readonly AttachedDocument[] = [
     secret: "api_key",
     // The day up to which everything was imported changes with each run.
     only: ["import_enabled", "import_schedule_cron", "import_mapping_policy", "import_endpoint_override", "import_account", "api_key"],
-    isSaid: ({ import_enabled: enabled, has_api_key: hasKey }) => enabled === true || hasKey === true,
+    isInAnswer: ({ import_enabled: enabled, has_api_key: hasKey }) => enabled === true || hasKey === true,
   },
 ];
 
@@ -114,7 +114,7 @@ export function attachedTaken(one: AttachedDocument, document: ConfigEntry): Rea
 /** The gateway's response; null if nothing is configured. */
 export async function readAttached(api: ConfigApi, one: AttachedDocument, id: string): Promise<ConfigEntry | null> {
   const answer = await readAttachedAnswer(api, one, id);
-  return answer !== null && one.isSaid(answer) ? answer : null;
+  return answer !== null && one.isInAnswer(answer) ? answer : null;
 }
 
 /** Includes defaults if nothing is configured; null if the document does not exist. */
@@ -130,10 +130,10 @@ export async function readAttachedAnswer(api: ConfigApi, one: AttachedDocument, 
 /** The document as the file has it: names instead of IDs, without empty members and without its secret. */
 export function attachedEntry(one: AttachedDocument, answer: ConfigEntry, taken: ReadonlySet<string>, names: Names): ConfigEntry {
   const named = names.named(one, answer);
-  return Object.fromEntries(Object.entries(named).flatMap(([member, value]) => (taken.has(member) ? saidIn(member, value) : [])));
+  return Object.fromEntries(Object.entries(named).flatMap(([member, value]) => (taken.has(member) ? entriesOf(member, value) : [])));
 }
 
-function saidIn(member: string, value: ConfigValue): [string, ConfigValue][] {
+function entriesOf(member: string, value: ConfigValue): [string, ConfigValue][] {
   if (value === null) return [];
   // Within a document, absent and an empty list may differ; absent and null never do.
   return [[member, isConfigEntry(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : value]];

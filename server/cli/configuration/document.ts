@@ -75,11 +75,11 @@ function sectionNames(): string[] {
 
 function unknownSections(unknown: readonly string[]): string[] {
   if (unknown.length === 0) return [];
-  const told = unknown.map((section) => {
+  const messages = unknown.map((section) => {
     const meant = sectionNames().find((name) => isAlmost(section, name));
     return `${section}: is no section${meant === undefined ? "" : `; is ${meant} meant?`}`;
   });
-  return [...told, `There are ${sectionNames().join(", ")}.`];
+  return [...messages, `There are ${sectionNames().join(", ")}.`];
 }
 
 /** Whether two names differ by at most a letter or two. */

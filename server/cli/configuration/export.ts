@@ -23,7 +23,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean, warn: (w
       warn(`${about}${at} names "${id}", which is gone: take it out to apply this file to another tenant`);
   };
   const file: Record<string, ConfigValue> = { format: FORMAT };
-  if (current.tenant !== null) file["tenant"] = all ? current.tenant : said(current.tenant, new Set());
+  if (current.tenant !== null) file["tenant"] = all ? current.tenant : withoutUnsetValues(current.tenant, new Set());
   for (const [member, document] of current.tenantDocuments) file[member] = document;
   const secrets = new SecretNames();
   for (const kind of KINDS_IN_FILES) {
@@ -31,7 +31,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean, warn: (w
     for (const { entry, name, id, record } of current.records.get(kind.section) ?? []) {
       warnOfGone(`${kind.section} "${name}": `, kind, record);
       const documents = kind.section === "resource_groups" ? await readGroupDocuments(api, id, current.names) : {};
-      const shown = all ? entry : said(entry, current.nullable.get(kind.section) ?? new Set());
+      const shown = all ? entry : withoutUnsetValues(entry, current.nullable.get(kind.section) ?? new Set());
       entries.push({
         ...Object.fromEntries(kind.key.map((member) => [member, entry[member] ?? null])),
         ...shown,
@@ -76,7 +76,7 @@ async function attachedOf(
 }
 
 /** Leaves out nulls, and empty values where null is not allowed and so they mean the same. */
-function said(entry: ConfigEntry, nullable: ReadonlySet<string>): ConfigEntry {
+function withoutUnsetValues(entry: ConfigEntry, nullable: ReadonlySet<string>): ConfigEntry {
   const isEmpty = (value: ConfigValue): boolean =>
     (Array.isArray(value) && value.length === 0) || (isConfigEntry(value) && Object.keys(value).length === 0);
   return Object.fromEntries(Object.entries(entry).filter(([member, value]) => value !== null && (nullable.has(member) || !isEmpty(value))));

@@ -61,8 +61,8 @@ export function secretTextsOf(kind: Kind, secret: string): string[] {
 /** The visible part of a secret with members, as in a file: without the secret texts. */
 export function shownSettings(kind: Kind, secret: string, record: ConfigEntry): ConfigEntry {
   const shown = record[kind.settings?.[secret] ?? ""];
-  const isSaid = ([name, value]: [string, ConfigValue]) => value !== null && !name.startsWith("has_");
-  return isConfigEntry(shown) ? Object.fromEntries(Object.entries(shown).filter(isSaid)) : {};
+  const isValue = ([name, value]: [string, ConfigValue]) => value !== null && !name.startsWith("has_");
+  return isConfigEntry(shown) ? Object.fromEntries(Object.entries(shown).filter(isValue)) : {};
 }
 
 /** The references that an export writes in place of secrets. */
@@ -92,12 +92,12 @@ export class SecretNames {
   /** In each item, replaces the flag that there is a secret by a reference to it. */
   private inItems(kind: Kind, name: string, list: string, inner: string, items: ConfigValue | undefined): ConfigEntry {
     if (!Array.isArray(items) || items.length === 0) return {};
-    const said = (items as readonly ConfigValue[]).map((item, n) => {
+    const resolvedItems = (items as readonly ConfigValue[]).map((item, n) => {
       if (!isConfigEntry(item)) return item;
       const { [`has_${inner}`]: isThere, ...others } = item;
       return isThere === true ? { ...others, [inner]: this.reference(kind, name, `${list}_${n}_${inner}`) } : others;
     });
-    return { [list]: said };
+    return { [list]: resolvedItems };
   }
 
   /** The reference for a secret at `member`. */

@@ -11,7 +11,7 @@ export interface TenantDocument {
   /** The body to write if nothing is configured. */
   readonly empty?: ConfigEntry;
   /** Whether a response contains anything configured. */
-  readonly isSaid: (answer: ConfigEntry) => boolean;
+  readonly isInAnswer: (answer: ConfigEntry) => boolean;
 }
 
 const NO_STATEMENTS = { controller: null, data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null };
@@ -22,14 +22,14 @@ export const TENANT_DOCUMENTS: readonly TenantDocument[] = [
     path: "/v1/admin/notice-config",
     write: "PUT",
     members: ["enabled", "surface", "texts", "exemption"],
-    isSaid: ({ source }) => source === "tenant",
+    isInAnswer: ({ source }) => source === "tenant",
   },
   {
     member: "compliance_profile",
     path: "/v1/admin/compliance/profile",
     write: "PATCH",
     members: ["frameworks"],
-    isSaid: ({ frameworks }) => Array.isArray(frameworks) && frameworks.length > 0,
+    isInAnswer: ({ frameworks }) => Array.isArray(frameworks) && frameworks.length > 0,
   },
   {
     member: "gdpr_statements",
@@ -37,14 +37,14 @@ export const TENANT_DOCUMENTS: readonly TenantDocument[] = [
     write: "PATCH",
     members: Object.keys(NO_STATEMENTS),
     empty: NO_STATEMENTS,
-    isSaid: (answer) => Object.values(answer).some((value) => value !== null),
+    isInAnswer: (answer) => Object.values(answer).some((value) => value !== null),
   },
   {
     member: "discovery_settings",
     path: "/v1/admin/discovery/settings",
     write: "PATCH",
     members: ["gateway_origins"],
-    isSaid: ({ gateway_origins: origins }) => Array.isArray(origins) && origins.length > 0,
+    isInAnswer: ({ gateway_origins: origins }) => Array.isArray(origins) && origins.length > 0,
   },
 ];
 
@@ -53,7 +53,7 @@ export async function readTenantDocuments(api: ConfigApi): Promise<ReadonlyMap<s
   const found = new Map<string, ConfigEntry>();
   for (const one of TENANT_DOCUMENTS) {
     const answer = await api.ask("GET", one.path);
-    if (isConfigEntry(answer) && one.isSaid(answer))
+    if (isConfigEntry(answer) && one.isInAnswer(answer))
       found.set(one.member, Object.fromEntries(one.members.map((member) => [member, answer[member] ?? null])));
   }
   return found;

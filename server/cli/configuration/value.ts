@@ -43,6 +43,8 @@ function sorted(value: ConfigValue): ConfigValue {
 /** Removes, at any depth, members that are null or empty objects, for documents in which these mean the same as absent. */
 export function withoutNothing(value: ConfigValue): ConfigValue {
   if (!isConfigEntry(value)) return value;
-  const said = Object.entries(value).map(([name, member]): [string, ConfigValue] => [name, withoutNothing(member)]);
-  return Object.fromEntries(said.filter(([, member]) => member !== null && !(isConfigEntry(member) && Object.keys(member).length === 0)));
+  const members = Object.entries(value).map(([name, member]): [string, ConfigValue] => [name, withoutNothing(member)]);
+  return Object.fromEntries(
+    members.filter(([, member]) => member !== null && !(isConfigEntry(member) && Object.keys(member).length === 0)),
+  );
 }

@@ -4,8 +4,8 @@ import { type ConfigEntry, type ConfigValue, isConfigEntry } from "../configurat
 const MOST_NAMES = 20;
 
 export function quotedNames(names: readonly string[]): string {
-  const told = names.slice(0, MOST_NAMES).map((name) => `"${name}"`);
-  return `${told.join(", ")}${names.length > told.length ? ` and ${names.length - told.length} more` : ""}`;
+  const quoted = names.slice(0, MOST_NAMES).map((name) => `"${name}"`);
+  return `${quoted.join(", ")}${names.length > quoted.length ? ` and ${names.length - quoted.length} more` : ""}`;
 }
 
 /** Another gateway's configuration as it is converted, before it is written as a file. */

@@ -207,8 +207,8 @@ export function readDeployment(
 function modeOf(info: ConfigEntry, name: string): string | null | undefined {
   const given = info["mode"];
   const base = typeof info["base_model"] === "string" ? info["base_model"] : name;
-  const asked = typeof given === "string" ? given : MODES_BY_NAME.find(([pattern]) => pattern.test(base.toLowerCase()))?.[1];
-  return asked === undefined ? undefined : (MODES[asked] ?? null);
+  const mode = typeof given === "string" ? given : MODES_BY_NAME.find(([pattern]) => pattern.test(base.toLowerCase()))?.[1];
+  return mode === undefined ? undefined : (MODES[mode] ?? null);
 }
 
 interface UpstreamModel {

@@ -129,11 +129,11 @@ function tell(section: string, settings: ConfigEntry, read: ReadonlySet<string>,
 }
 
 function routingOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): Pick<Routing, "strategy" | "settings"> {
-  const asked = router["routing_strategy"];
-  const strategy = typeof asked === "string" ? STRATEGIES[asked] : "simple-shuffle";
+  const routingStrategy = router["routing_strategy"];
+  const strategy = typeof routingStrategy === "string" ? STRATEGIES[routingStrategy] : "simple-shuffle";
   if (strategy === undefined)
     into.note(
-      `router_settings.routing_strategy: ${String(asked)} has no equivalent; members are chosen by simple-shuffle, within the rates of each`,
+      `router_settings.routing_strategy: ${String(routingStrategy)} has no equivalent; members are chosen by simple-shuffle, within the rates of each`,
     );
   const settings: Record<string, ConfigValue> = {};
   const take = (member: string, value: ConfigValue | undefined, most: number, isWhole = false): void => {

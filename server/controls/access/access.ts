@@ -37,8 +37,8 @@ const LONGEST_TOLD = 200;
  */
 function notNamedSo(members: readonly string[]): Refusal {
   const [first = ""] = members;
-  const said = `The \`${first.slice(0, LONGEST_TOLD)}\` parameter is not supported: a call is served by the model that it names.`;
-  return refuse("unsupported_parameter", `${said} A routing group tries several.`, {
+  const message = `The \`${first.slice(0, LONGEST_TOLD)}\` parameter is not supported: a call is served by the model that it names.`;
+  return refuse("unsupported_parameter", `${message} A routing group tries several.`, {
     fields: members
       .slice(0, MOST_TOLD)
       .map((member) => ({ field: member.slice(0, LONGEST_TOLD), message: "asks the provider for other models" })),

@@ -41,13 +41,13 @@ export class GatedStream extends FramedStream {
   }
 
   *ending(): InTurns<StreamEnding> {
-    const { complete, last, errorReported: told } = yield* this.innerEnding();
+    const { complete, last, errorReported: wasErrorReported } = yield* this.innerEnding();
     const pieces = [yield* this.passing(last)];
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.written(yield* this.gate.frame(rest)));
     if (complete) pieces.push(this.written(yield* this.gate.end()));
     return this.gate.refusal !== null
       ? { complete: false, last: null, errorReported: false }
-      : { complete, last: this.joined(pieces), errorReported: told && !this.gate.withheld };
+      : { complete, last: this.joined(pieces), errorReported: wasErrorReported && !this.gate.withheld };
   }
 }

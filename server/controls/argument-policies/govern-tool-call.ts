@@ -28,7 +28,7 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
   const hits = denied === null ? warnings : [...warnings, denied];
   if (hits.length === 0) return;
   const facts = (row.custom_metadata ?? {}) as { readonly argument_policies?: readonly object[] };
-  const told = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({
+  const reportedHits = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({
     policy_id,
     policy,
     tool,
@@ -36,7 +36,7 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
     severity,
     rule,
   }));
-  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MAX_TOLD) };
+  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...reportedHits].slice(0, MAX_TOLD) };
   if (warnings.length > 0) addTag(call, WARNED);
   for (const { policy } of warnings) warnCaller(call, policy);
 }

@@ -44,7 +44,7 @@ export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
 };
 
 // oxlint-disable-next-line require-yield -- it is said at once
-function* said<T>(what: T): InTurns<T> {
+function* counted<T>(what: T): InTurns<T> {
   return what;
 }
 
@@ -64,7 +64,7 @@ export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
     }) as const;
   const made = compilePolicy(writtenPolicy(row));
   // It was valid when written, so only a change in the gateway can have broken it.
-  if (!made.ok) return { id, target, severity, judge: () => said(broken("The policy on this tool cannot be read.")), unjudged: broken };
+  if (!made.ok) return { id, target, severity, judge: () => counted(broken("The policy on this tool cannot be read.")), unjudged: broken };
   const { policy } = made;
   // Without its parser a policy finds everything unparseable.
   await policy.prepare().catch(() => undefined);

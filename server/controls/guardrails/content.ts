@@ -13,12 +13,12 @@ const LONG = 4 * 1024;
 
 /** Guards every text, replaces it by what may be sent, and records the result on the row. Returns a refusal if blocked. */
 export async function inspectContent(call: Call, run: GuardRun, slots: readonly TextSlot[], parts: EngineParts): Promise<Refusal | null> {
-  const said = await inTurns(guardContent(run, slots), run.work);
-  run.looked();
+  const inspected = await inTurns(guardContent(run, slots), run.work);
+  run.noteInspected();
   const { surface, engines } = run.surface;
   if (run.blocked === null && engines.length > 0) {
-    const asked = said.filter((_, at) => slots[at]?.rulesOnly !== true);
-    await askEngines(parts, run, call, SURFACES[surface].direction, asked.join("\n\n"));
+    const modelTexts = inspected.filter((_, at) => slots[at]?.rulesOnly !== true);
+    await askEngines(parts, run, call, SURFACES[surface].direction, modelTexts.join("\n\n"));
   }
   run.tell(call);
   return run.refusal();
@@ -28,25 +28,25 @@ export async function inspectContent(call: Call, run: GuardRun, slots: readonly 
 function* guardContent(run: GuardRun, slots: readonly TextSlot[]): InTurns<readonly string[]> {
   // Rows repeat the same names, so each distinct text of an answer is inspected once.
   const known = new Map<string, string>();
-  const said: string[] = [];
+  const messages: string[] = [];
   for (const { text } of slots) {
     let out = known.get(text);
     if (out === undefined) out = yield* holdsJson(text) ? run.json(text, run.surface.guard, known) : run.text(text);
-    said.push(out);
-    if (run.blocked !== null) return said;
+    messages.push(out);
+    if (run.blocked !== null) return messages;
     if (text.length <= LONG) known.set(text, out);
   }
   for (const [at, slot] of slots.entries()) {
-    const out = said[at];
+    const out = messages[at];
     if (out !== undefined && out !== slot.text) slot.replace(out);
   }
   // A value that spans the parts of a message is in none of them.
   const across = new Set<TextSlot>();
   for (const parts of partsOfMessages(slots)) {
     if (yield* guardedAcross(parts, run, run.surface.guard)) for (const slot of parts) across.add(slot);
-    if (run.blocked !== null) return said;
+    if (run.blocked !== null) return messages;
   }
-  return across.size === 0 ? said : slots.map((slot, at) => (across.has(slot) ? slot.text : (said[at] ?? slot.text)));
+  return across.size === 0 ? messages : slots.map((slot, at) => (across.has(slot) ? slot.text : (messages[at] ?? slot.text)));
 }
 
 function holdsJson(text: string): boolean {

@@ -84,7 +84,7 @@ export class GuardRun {
       return leaf;
     });
     if (same === null) return yield* this.text(json, guard);
-    const said: string[] = [];
+    const messages: string[] = [];
     let changed = false;
     for (const leaf of leaves) {
       let out = known.get(leaf) ?? (isKnownClean(guard, leaf) ? leaf : undefined);
@@ -94,14 +94,14 @@ export class GuardRun {
         known.set(leaf, out);
       }
       if (out !== leaf) changed = true;
-      said.push(out);
+      messages.push(out);
     }
     if (!changed) return json;
     let next = 0;
     const name = distinctNames(leaves);
     return (
       replaceLeaves(json, (leaf, isName) => {
-        const out = said[next++] ?? leaf;
+        const out = messages[next++] ?? leaf;
         return isName && out !== leaf ? name(leaf, out) : out;
       }) ?? json
     );
@@ -156,7 +156,7 @@ export class GuardRun {
   }
 
   /** Notes that the rules of the surface have inspected everything. */
-  looked(): void {
+  noteInspected(): void {
     const [first] = this.surface.guard.rules;
     if (first !== undefined && !this.skipped) this.watchedBy(first.source ?? null);
   }
@@ -206,8 +206,8 @@ export class GuardRun {
     const verdict = this.heaviest;
     if (verdict === null) return;
     if (verdict.action === "block" && ends) row.guardrail_blocked = true;
-    const told = row.guardrail_action as GuardrailAction | null | undefined;
-    if (told != null && WEIGHT[told] >= WEIGHT[verdict.action]) return;
+    const recordedAction = row.guardrail_action as GuardrailAction | null | undefined;
+    if (recordedAction != null && WEIGHT[recordedAction] >= WEIGHT[verdict.action]) return;
     row.guardrail_config_id = verdict.source?.id ?? null;
     row.guardrail_check = verdict.check;
     row.guardrail_action = verdict.action;

@@ -10,7 +10,7 @@ import { settle } from "../../road/metering/settle.ts";
 import { outputFormOfExchange } from "../../road/output/answer-formats.ts";
 import { passedHead } from "../../road/output/wrapped-stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
-import { askedBy } from "./asked-texts.ts";
+import { callersTexts } from "./callers-texts.ts";
 import { AnswerGuard } from "./answers/answer-guard.ts";
 import { GuardedStream } from "./answers/guarded-stream.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
@@ -58,7 +58,7 @@ export class Guardrails implements RequestControl, AnswerControl {
       const answer = await this.withoutFoundHeaders(call, run, given);
       if (isRefusal(answer)) return answer;
       if (answer.status >= 300) return answer.kind === "whole" ? this.onFailure(call, run, answer) : answer;
-      const guard = new AnswerGuard(form.texts, run, askedBy(call, exchange));
+      const guard = new AnswerGuard(form.texts, run, callersTexts(call, exchange));
       return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }
@@ -86,12 +86,12 @@ export class Guardrails implements RequestControl, AnswerControl {
 
   /** A provider's error message often repeats the request. */
   private async onFailure(call: Call, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
-    run.looked();
-    const said = decoder.decode(answer.body);
-    const looking = inTurns(run.json(said), run.work);
+    run.noteInspected();
+    const decoded = decoder.decode(answer.body);
+    const looking = inTurns(run.json(decoded), run.work);
     const out = looking instanceof Promise ? await looking : looking;
     run.warn(call);
-    return run.refusal() ?? (out === said ? answer : { ...answer, body: encoder.encode(out) });
+    return run.refusal() ?? (out === decoded ? answer : { ...answer, body: encoder.encode(out) });
   }
 
   private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
@@ -99,7 +99,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     if (body === null) return answer;
     const looking = inTurns(guard.whole(body, answer.body), run.work);
     const changed = looking instanceof Promise ? await looking : looking;
-    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
     run.warn(call);
     return (
       guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
@@ -119,7 +119,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     if (run.surface.engines.length === 0) return guarded;
     const held = await bufferAnswer(call, guarded, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(guarded));
-    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
     return isRefusal(held) ? held : (guard.refusal ?? held.answer);
   }
 }

@@ -50,7 +50,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
           run.work,
         )
       : false;
-  run.looked();
+  run.noteInspected();
   if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
   run.tell(call);
   const refusal = run.refusal();
@@ -72,8 +72,8 @@ type GuardOf = (slot: TextSlot) => TextGuard;
 
 /** The text that engines are asked about: everything except the operator's own instructions and texts for rules only. */
 function wordsOf(view: RequestView): string {
-  const asked = textsAsRead(view.texts().filter(({ role, rulesOnly }) => role !== "system" && rulesOnly !== true));
-  return [...asked, ...view.definitions()].map(({ text }) => text).join("\n\n");
+  const userTexts = textsAsRead(view.texts().filter(({ role, rulesOnly }) => role !== "system" && rulesOnly !== true));
+  return [...userTexts, ...view.definitions()].map(({ text }) => text).join("\n\n");
 }
 
 /** Each text by itself, then the parts of each message as the single text that a model reads. */

@@ -42,7 +42,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
   }
 
   /** Nothing to do: every piece was inspected. */
-  heard(): void {}
+  noteText(): void {}
 
   /** Each text as it may be sent on; null for a blocked one. */
   async cleared(call: Call, surface: GuardrailSurface, texts: readonly string[]): Promise<readonly (string | null)[]> {
@@ -52,11 +52,11 @@ export class GuardrailInspector implements Inspector, ActionControl {
       texts.map(async (text) => {
         const run = new GuardRun(guard, contentWorkOf(call));
         const looking = inTurns(run.text(text), run.work);
-        const said = looking instanceof Promise ? await looking : looking;
-        run.looked();
-        if (run.blocked === null && guard.engines.length > 0) await askEngines(this.parts, run, call, "input", said);
+        const inspected = looking instanceof Promise ? await looking : looking;
+        run.noteInspected();
+        if (run.blocked === null && guard.engines.length > 0) await askEngines(this.parts, run, call, "input", inspected);
         run.tell(call, false);
-        return run.blocked === null ? said : null;
+        return run.blocked === null ? inspected : null;
       }),
     );
   }

@@ -12,11 +12,11 @@ const FILE_ENDING = /\.[a-z][a-z0-9]{1,4}$/i;
  */
 export function* guardedName({ kind, text }: Pick<TextSlot, "kind" | "text">, run: GuardRun, guard: TextGuard): InTurns<string> {
   let name = text;
-  const looked = new Set<string>();
+  const seenNames = new Set<string>();
   for (const form of [whole, stem, words]) {
     const { read, rest } = form(name);
-    if (looked.has(read)) continue;
-    looked.add(read);
+    if (seenNames.has(read)) continue;
+    seenNames.add(read);
     const out = yield* run.text(read, guard);
     if (run.blocked !== null) return text;
     if (out === read) continue;

@@ -59,13 +59,13 @@ export async function reviewDefinition(
   parts: EngineParts,
   run = new GuardRun(guard, contentWorkOf(call)),
 ): Promise<DefinitionReview> {
-  const said: string[] = [];
+  const messages: string[] = [];
   let changed = false;
 
   const look = async (text: string, isProse: boolean): Promise<string> => {
     const looking = inTurns(run.text(text), run.work);
     const out = looking instanceof Promise ? await looking : looking;
-    said.push(out);
+    messages.push(out);
     if (out === text || run.blocked !== null) return text;
     const { verdict } = run.outcome;
     if (!isProse && verdict !== null) run.engine({ ...verdict, action: "block" });
@@ -98,7 +98,7 @@ export async function reviewDefinition(
   // Names have no spaces, so a name is also inspected as its separate words.
   const { name } = definition;
   if (run.blocked === null && typeof name === "string" && nameWords(name) !== name) await look(nameWords(name), false);
-  if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));
-  run.looked();
+  if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", messages.join("\n\n"));
+  run.noteInspected();
   return { ...run.outcome, definition: changed ? members : null };
 }

@@ -33,7 +33,7 @@ export class Knowledge implements RequestControl {
   }
 
   private async put(call: Call, view: RequestView, bases: readonly KnowledgeBaseEntry[]): Promise<Decision> {
-    const asked = view.knowledge?.ids != null;
+    const areBasesNamed = view.knowledge?.ids != null;
     const slots = view.opaque || view.prompts > 1 ? [] : questionOf(view.texts());
     const [first] = slots;
     // A turn that only returns tool results asks no new question.
@@ -41,12 +41,12 @@ export class Knowledge implements RequestControl {
     const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
     const started = performance.now();
-    const found = await this.found(call, slots.map(({ text }) => text).join("\n"), bases, asked);
+    const found = await this.found(call, slots.map(({ text }) => text).join("\n"), bases, areBasesNamed);
     if (isRefusal(found)) return refused(found);
     noteKnowledge(call, bases, found, started);
     if (found.length === 0) return PASS;
     first.replace(`${fenced(numbered(found), randomBytes(9).toString("base64url"))}\n\n${first.text}`);
-    call.askedContent = call.requestContent;
+    call.requestContentSent = call.requestContent;
     call.requestContent = view.content();
     return PASS;
   }
@@ -55,7 +55,7 @@ export class Knowledge implements RequestControl {
     call: Call,
     question: string,
     bases: readonly KnowledgeBaseEntry[],
-    asked: boolean,
+    areBasesNamed: boolean,
   ): Promise<readonly FoundPassage[] | Refusal> {
     let found: readonly FoundPassage[];
     try {
@@ -63,17 +63,17 @@ export class Knowledge implements RequestControl {
     } catch (error) {
       this.parts.log.warn("knowledge_not_searched", { call_id: call.id, error: error as Error });
       addTag(call, "knowledge_unavailable");
-      return asked ? refuse("knowledge_unavailable") : [];
+      return areBasesNamed ? refuse("knowledge_unavailable") : [];
     }
     const surface = surfaceOf(call.audit.proxySubtype, "input");
     if (surface === null || found.length === 0) return found;
-    const looked = await this.parts.cleared(
+    const clearedPassages = await this.parts.cleared(
       call,
       surface,
       found.map(({ name, heading, text }) => [inOneLine(name), inOneLine(heading), text].join("\n")),
     );
     const kept = found.flatMap((passage, i) => {
-      const text = looked[i] ?? null;
+      const text = clearedPassages[i] ?? null;
       if (text === null) return [];
       // Redaction may have changed the title as well, so all of it is taken from the inspected text.
       const [name = "", heading = "", ...lines] = text.split("\n");
@@ -88,11 +88,11 @@ export class Knowledge implements RequestControl {
 function questionOf(slots: readonly TextSlot[]): readonly TextSlot[] {
   const texts = slots.filter(({ kind, role }) => kind === "text" && role !== "system" && role !== "tool_definition");
   // If texts belong to messages, a text without one is a file or a predicted output.
-  const said = texts.some(({ owner }) => owner !== undefined) ? texts.filter(({ owner }) => owner !== undefined) : texts;
-  const last = said.at(-1);
+  const questionTexts = texts.some(({ owner }) => owner !== undefined) ? texts.filter(({ owner }) => owner !== undefined) : texts;
+  const last = questionTexts.at(-1);
   if (last?.role !== "user") return [];
   if (last.owner === undefined) return [last];
-  return said.filter(({ owner, role }) => owner === last.owner && role === "user");
+  return questionTexts.filter(({ owner, role }) => owner === last.owner && role === "user");
 }
 
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");

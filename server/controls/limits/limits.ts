@@ -106,12 +106,13 @@ export class Limits implements RequestControl, CallLimits {
   /** Calls that use no capability of the server (lists, handshakes) are not counted. */
   private decideTool(call: Call, view: RequestView, scope: GroupScope): Decision | Promise<Decision> {
     const target = toolsOf(call)?.targets[0];
-    const asked = view.target;
-    if (target === undefined || asked.kind !== "tool" || (asked.capability === null && asked.method !== null)) return PASS;
+    const requestedTarget = view.target;
+    if (target === undefined || requestedTarget.kind !== "tool" || (requestedTarget.capability === null && requestedTarget.method !== null))
+      return PASS;
     const { maxPayloadBytes } = target.limits;
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
       return refused(refuse("tool_payload_too_large"));
-    if (asked.method === null && call.method === "GET") return PASS;
+    if (requestedTarget.method === null && call.method === "GET") return PASS;
     const priced = pricedToolCall(call, scope, target.server);
     return this.passUnpriced(call, view, priced.inRun(this.planBy(call, scope, priced.key, priced.plan)), priced.micros);
   }

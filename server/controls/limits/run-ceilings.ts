@@ -71,8 +71,8 @@ export class RunCeilings {
           },
         },
       });
-    const asked = (row.delegation_depth as number | null | undefined) ?? 0;
-    if (depth !== undefined && asked > depth) return reached("max_delegation_depth_per_run", asked, depth);
+    const depthOfCall = (row.delegation_depth as number | null | undefined) ?? 0;
+    if (depth !== undefined && depthOfCall > depth) return reached("max_delegation_depth_per_run", depthOfCall, depth);
     const seconds = ceilings.get("max_duration_seconds_per_run") as number | undefined;
     if (seconds !== undefined) {
       const passedMs = this.now() - (await this.beganAt(call, rootTaskId));

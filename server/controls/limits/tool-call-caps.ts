@@ -115,7 +115,7 @@ export class ToolCallCaps implements AnswerControl {
     });
     const had = () => reservation;
     taken.push(passed instanceof Promise ? passed.then(had, had) : reservation);
-    return passed instanceof Promise ? passed.then(told) : told(passed);
+    return passed instanceof Promise ? passed.then(withoutDetail) : withoutDetail(passed);
   }
 }
 
@@ -130,7 +130,7 @@ function noted(call: Call, made: number, answer: WholeAnswer): Answer {
 }
 
 /** A tool-call cap must not look like a usage limit, because retrying the request does not help. */
-function told(refusal: Refusal | null): Refusal | null {
+function withoutDetail(refusal: Refusal | null): Refusal | null {
   return refusal?.code === "usage_limit_reached" ? exceeded(refusal.message, refusal.extra) : refusal;
 }
 

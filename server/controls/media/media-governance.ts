@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
-import type { MediaAsked } from "../../wire/media-asked.ts";
+import type { MediaRequest } from "../../wire/media-request.ts";
 
 interface Rule {
   /** Name of the rule in the group's policy document. */
@@ -49,7 +49,7 @@ function rulesOf(scope: GroupScope, mode: string): readonly Rule[] {
   return byMode.get(mode) ?? NO_RULES;
 }
 
-function held(call: Call, { name, value }: Rule, media: MediaAsked): Refusal | null {
+function held(call: Call, { name, value }: Rule, media: MediaRequest): Refusal | null {
   if (name.endsWith("_whitelist")) return chosen(call, name.slice(0, -"_whitelist".length), value as readonly string[], media);
   if (name === "speed_min") return measured(name, "speed", media, (speed) => (speed < (value as number) ? `at least ${value}` : null));
   if (name.startsWith("max_"))
@@ -57,7 +57,7 @@ function held(call: Call, { name, value }: Rule, media: MediaAsked): Refusal | n
   return brought(name, value, media);
 }
 
-function chosen(call: Call, name: string, allowed: readonly string[], { choices }: MediaAsked): Refusal | null {
+function chosen(call: Call, name: string, allowed: readonly string[], { choices }: MediaRequest): Refusal | null {
   const choice = choices[name];
   // The operation has no such parameter: for example, a translation takes no language and an edit no style.
   if (choice === undefined) return null;
@@ -72,7 +72,7 @@ function chosen(call: Call, name: string, allowed: readonly string[], { choices 
   return null;
 }
 
-function measured(rule: string, name: string, { measures }: MediaAsked, problem: (value: number) => string | null): Refusal | null {
+function measured(rule: string, name: string, { measures }: MediaRequest, problem: (value: number) => string | null): Refusal | null {
   const measure = measures[name];
   // Refuse if a rule cannot be enforced for this request; letting it pass would make the rule look kept.
   if (measure === undefined) return rejected(rule, "cannot be kept for such a request, and is set");
@@ -81,7 +81,7 @@ function measured(rule: string, name: string, { measures }: MediaAsked, problem:
   return words === null ? null : rejected(measure.field, `must be ${words} (${rule})`);
 }
 
-function brought(rule: string, value: unknown, { brings }: MediaAsked): Refusal | null {
+function brought(rule: string, value: unknown, { brings }: MediaRequest): Refusal | null {
   if (value !== true) return null;
   const one = brings[rule.slice("require_".length)];
   if (one === undefined) return rejected(rule, "cannot be kept for such a request, and is set");

@@ -13,7 +13,7 @@ export interface HeldAnswerTerms {
 
 export function heldAnswerTerms(call: Call): HeldAnswerTerms {
   const { tenantId, userId, credentialId } = call.identity as Identity;
-  const content = call.askedContent ?? call.requestContent ?? "";
+  const content = call.requestContentSent ?? call.requestContent ?? "";
   return {
     tenantId,
     requesterId: userId ?? credentialId,

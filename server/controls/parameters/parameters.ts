@@ -30,9 +30,9 @@ export const parameters: RequestControl = {
     if (view.opaque && (added || rules.bannedPatterns.length > 0))
       return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
     // Banned patterns apply to the caller's text, not to the fragments that governance adds.
-    const looked = inTurns(banned(call, view, rules), contentWorkOf(call));
+    const inspection = inTurns(banned(call, view, rules), contentWorkOf(call));
     const held = (refusal: Refusal | null) => (refusal === null ? bounded(call, view, rules, model) : refused(refusal));
-    return looked instanceof Promise ? looked.then(held) : held(looked);
+    return inspection instanceof Promise ? inspection.then(held) : held(inspection);
   },
 };
 
@@ -86,8 +86,8 @@ const lengthOf = (slots: readonly TextSlot[]) => slots.reduce((sum, slot) => sum
 function outputTokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
   const most = rules.maxOutputTokens;
   if (most === null || view.unbounded) return null;
-  const asked = view.maxTokens ?? modelDefault;
-  if (asked !== null && asked <= most) return null;
+  const requestedTokens = view.maxTokens ?? modelDefault;
+  if (requestedTokens !== null && requestedTokens <= most) return null;
   if (view.maxTokens !== null && rules.rejectTokens)
     return rejected(view.names.maxTokens, `must be at most ${most} in this resource group`);
   view.maxTokens = most;

@@ -100,8 +100,9 @@ export class Judge {
       waitMs: null,
       hashesOnly: false,
       endsWithParent: policy.mode === "enforce",
-      settled(nested, said) {
-        verdict = said.kind === "failed" ? { kind: "failed", reason: said.reason } : readJudgeVerdict(said.text, prompt.check);
+      settled(nested, judgeReply) {
+        verdict =
+          judgeReply.kind === "failed" ? { kind: "failed", reason: judgeReply.reason } : readJudgeVerdict(judgeReply.text, prompt.check);
         nested.row.semantic_policy_id = policy.id;
         nested.row.custom_metadata = { semantic_policy: recordedVerdict(policy, SURFACES[surface].direction, verdict) };
       },

@@ -41,14 +41,14 @@ export class SemanticInspector implements Inspector, ActionControl {
     return this.apply(call, enforced, surface, slots);
   }
 
-  heard(call: Call, surface: GuardrailSurface, text: string): void {
+  noteText(call: Call, surface: GuardrailSurface, text: string): void {
     this.enforcement.watchAll(call, this.enforcement.policiesOf(call, surface), surface, text);
   }
 
   private async apply(call: Call, policies: Policies, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
     if (policies.length === 0) return null;
-    const asked = slots.filter(({ rulesOnly }) => rulesOnly !== true);
-    return this.enforcement.apply(call, policies, surface, asked.map(({ text }) => text).join("\n\n"));
+    const modelSlots = slots.filter(({ rulesOnly }) => rulesOnly !== true);
+    return this.enforcement.apply(call, policies, surface, modelSlots.map(({ text }) => text).join("\n\n"));
   }
 
   looksAt(call: Call, surface: GuardrailSurface): boolean {

@@ -97,16 +97,16 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   /** Passes a stream on and has it judged when it has ended; cached verdicts go onto the call's own row. */
   private watched({ call, textOfPieces, policies, surface }: Passed, answer: StreamAnswer): Answer {
     const kept = new RecordedStream(answer, MAX_WATCHED_BYTES);
-    let asked: JudgeQuestion[] = [];
+    let questions: JudgeQuestion[] = [];
     call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
       const text = textOfPieces(kept.pieces);
-      asked = policies
+      questions = policies
         .map((policy): JudgeQuestion => ({ call, policy, surface, text }))
         .filter((question) => !this.enforcement.recalled(question));
     });
     call.whenEnded.push(() => {
-      for (const question of asked) this.enforcement.watch(question);
+      for (const question of questions) this.enforcement.watch(question);
     });
     return { ...answer, codec: kept };
   }

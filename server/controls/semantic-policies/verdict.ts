@@ -47,11 +47,11 @@ export function readJudgeVerdict(content: string, check: string): JudgeVerdict {
 }
 
 function verdictOf(objects: readonly JsonObject[]): JudgeVerdict {
-  const said = objects.flatMap(signs);
-  if (said.length === 0) return { kind: "failed", reason: "the judge gave no verdict" };
+  const signals = objects.flatMap(signs);
+  if (signals.length === 0) return { kind: "failed", reason: "the judge gave no verdict" };
   const reason = objects.map(({ reason: words }) => words).find((words) => typeof words === "string") ?? null;
   return {
-    kind: said.includes(true) ? "violation" : "compliant",
+    kind: signals.includes(true) ? "violation" : "compliant",
     reason: reason === null ? null : (reason as string).slice(0, LONGEST_REASON),
   };
 }

@@ -156,7 +156,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
     const kept = opened(row, write.directory.secrets);
     if (body.auth_type !== undefined || credentials !== undefined)
       checkCredentials(after.auth_type, credentials === undefined ? kept : credentials);
-    const moved = isAskedOtherwise(before, after);
+    const moved = needsDiscovery(before, after);
     const renamed =
       row.upstream_card !== null && !moved ? { published_card: JSON.stringify(cardOf(row.upstream_card as Card, after)) } : {};
     return {
@@ -203,7 +203,7 @@ function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name
 }
 
 /** Whether the address or the trusted signing keys changed, so that earlier discoveries no longer apply. */
-function isAskedOtherwise(before: Agent, after: Agent): boolean {
+function needsDiscovery(before: Agent, after: Agent): boolean {
   return (["card_url", "base_url", "card_keys", "card_keys_url"] as const).some((name) => !isSame(before[name], after[name]));
 }
 
@@ -223,15 +223,18 @@ export async function recordCard(
   const row = await agentStore.find(write.trx, tenantId, probed.id, "lock");
   if (row === undefined) throw notFound("agent");
   const now = read(row, write.directory.secrets);
-  const told = cardDifference(row.upstream_card as Card | null, found.card);
+  const cardChange = cardDifference(row.upstream_card as Card | null, found.card);
   const signed = row.card_signature?.status;
-  if (signed !== undefined && signed !== signature.status) told.changes.push(`signature: ${signed} is now ${signature.status}`);
+  if (signed !== undefined && signed !== signature.status) cardChange.changes.push(`signature: ${signed} is now ${signature.status}`);
   // The agent's address or trusted keys changed during the probe, so its result no longer applies.
-  if (isAskedOtherwise(probed, now)) return { ...told, grants_to_confirm: [] };
+  if (needsDiscovery(probed, now)) return { ...cardChange, grants_to_confirm: [] };
   const digest = skillsDigest(found.skills);
   await takeFirstDigest(write.trx, row.id, digest);
   const grants = await grantsOfAgent(write.trx, row.id);
-  const difference = { ...told, grants_to_confirm: grants.filter(({ skills_digest: given }) => given !== digest).map(({ id }) => id) };
+  const difference = {
+    ...cardChange,
+    grants_to_confirm: grants.filter(({ skills_digest: given }) => given !== digest).map(({ id }) => id),
+  };
   const facts = { endpoint_url: found.endpoint, protocol_version: found.version, dialect: found.binding, skills_digest: digest };
   const isKnown =
     signed === signature.status &&

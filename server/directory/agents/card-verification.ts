@@ -91,9 +91,9 @@ async function holds({ protected: head, signature, alg }: ReadSignature, jwk: Ca
 export function signedForms(card: Card): readonly string[] {
   const { signatures: _signatures, ...rest } = card;
   const served = canonicalJson(rest);
-  const told = canonicalJson(withoutUnset(rest, "", true));
+  const signedText = canonicalJson(withoutUnset(rest, "", true));
   const shortest = canonicalJson(withoutUnset(rest, "", false));
-  return [...new Set([served, told, shortest, asciiOf(shortest)])];
+  return [...new Set([served, signedText, shortest, asciiOf(shortest)])];
 }
 
 /** Members that the protocol requires, which are written even when empty. */

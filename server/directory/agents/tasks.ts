@@ -14,13 +14,13 @@ import {
   takeDeliveries,
   takeWatches,
   tellPushConfigs,
-  type ToldStatus,
+  type ReportedStatus,
 } from "../../store/agents/agent-pushes.ts";
 import { claimOwedCost, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
 import {
   countTaskCost,
   type DueCost,
-  noteToldCost,
+  noteReportedCost,
   restartTaskCost,
   resumeTaskCost,
   takeDueCosts,
@@ -95,8 +95,8 @@ export class AgentTasks {
   }
 
   /** See `countTaskCost` in the store. */
-  countCost(task: TaskKey, told: number, own: number, rowId: string): Promise<number | undefined> {
-    return this.written(task.tenant_id, () => countTaskCost(this.db, task, told, own, rowId));
+  countCost(task: TaskKey, reported: number, own: number, rowId: string): Promise<number | undefined> {
+    return this.written(task.tenant_id, () => countTaskCost(this.db, task, reported, own, rowId));
   }
 
   /** See `restartTaskCost` in the store. */
@@ -111,7 +111,7 @@ export class AgentTasks {
 
   /** See `noteToldCost` in the store. */
   noteCost(task: TaskKey, micros: number, afterMs: number): Promise<void> {
-    return this.written(task.tenant_id, () => noteToldCost(this.db, task, micros, afterMs));
+    return this.written(task.tenant_id, () => noteReportedCost(this.db, task, micros, afterMs));
   }
 
   takeDueCosts(most: number, leaseMs: number): Promise<DueCost[]> {
@@ -172,7 +172,7 @@ export class AgentTasks {
   }
 
   /** See `tellPushConfigs` in the store. */
-  tell(task: TaskKey, status: ToldStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
+  tell(task: TaskKey, status: ReportedStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
     return tellPushConfigs(this.db, task, status, (config) => bodyIn(config.protocol_version as "1.0" | "0.3"));
   }
 

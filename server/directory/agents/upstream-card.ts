@@ -42,15 +42,20 @@ function bindingOf(name: JsonValue | undefined): AgentBinding | null {
 }
 
 function versionOf(value: JsonValue | undefined): AgentVersion | null {
-  const told = text(value) ?? "0.3";
-  if (/^1\.0(?:\.|$)/.test(told)) return "1.0";
-  return /^0\.3(?:\.|$)/.test(told) ? "0.3" : null;
+  const protocolVersion = text(value) ?? "0.3";
+  if (/^1\.0(?:\.|$)/.test(protocolVersion)) return "1.0";
+  return /^0\.3(?:\.|$)/.test(protocolVersion) ? "0.3" : null;
 }
 
 function interfacesOf(card: Card): Interface[] {
   const found: Interface[] = [];
-  const add = (url: JsonValue | undefined, name: JsonValue | undefined, told: JsonValue | undefined, tenant: JsonValue | undefined) => {
-    const [address, binding, version] = [text(url), bindingOf(name), versionOf(told)];
+  const add = (
+    url: JsonValue | undefined,
+    name: JsonValue | undefined,
+    protocolVersion: JsonValue | undefined,
+    tenant: JsonValue | undefined,
+  ) => {
+    const [address, binding, version] = [text(url), bindingOf(name), versionOf(protocolVersion)];
     if (address !== null && binding !== null && version !== null)
       found.push({ url: address.replace(/\/+$/, ""), binding, version, tenant: text(tenant) });
   };
@@ -129,7 +134,7 @@ export function cardDifference(before: Card | null, after: Card): CardDifference
   return {
     skills_added: [...now.keys()].filter((id) => !old.has(id)),
     skills_removed: [...old.keys()].filter((id) => !now.has(id)),
-    skills_changed: [...now].filter(([id, said]) => old.has(id) && old.get(id) !== said).map(([id]) => id),
+    skills_changed: [...now].filter(([id, skillText]) => old.has(id) && old.get(id) !== skillText).map(([id]) => id),
     changes:
       before === null
         ? []

@@ -73,13 +73,13 @@ export const aiSystems = records<
   tenantOf: (row) => row.tenant_id,
   unique: "of this resource group",
   twin: async (write, tenantId, candidate) => (await aiSystemStore.find(write.trx, tenantId, candidate.id))?.id,
-  async toInsert(write, tenantId, { group_id: id, ...told }) {
+  async toInsert(write, tenantId, { group_id: id, ...fields }) {
     if ((await resourceGroupStore.find(write.trx, tenantId, id)) === undefined)
       throw invalidField("group_id", "names no resource group of this tenant");
     if ((await aiSystemStore.find(write.trx, tenantId, id)) !== undefined)
       throw new Refused(refuse("conflict", "There is already an AI System of this resource group.", { extra: { existing_id: id } }));
     const moment = { lifecycle_since: write.now, created_at: write.now, updated_at: write.now };
-    return { ...told, id, tenant_id: tenantId, ...moment };
+    return { ...fields, id, tenant_id: tenantId, ...moment };
   },
   created: ({ trx }) => beginObserving(trx),
   async toPatch(write, _tenantId, row, body) {

@@ -98,7 +98,13 @@ async function noteVerdict(write: Write, verified: Verified, isWhole: boolean): 
   });
 }
 
-const told = ({ id, verdict, chain_seq, through_seq, detail }: VerificationFinding) => ({ id, verdict, chain_seq, through_seq, detail });
+const summaryOf = ({ id, verdict, chain_seq, through_seq, detail }: VerificationFinding) => ({
+  id,
+  verdict,
+  chain_seq,
+  through_seq,
+  detail,
+});
 
 /**
  * Acknowledges findings of a fresh verification, for one tenant or for all. They remain findings. Throws `Refused` if one
@@ -128,7 +134,7 @@ export async function acknowledgeFindings(
     action: "acknowledge",
     resource: "audit-chains",
     resource_id: chain,
-    after: { note, verdict: verified.verdict, findings: fresh.map(told) },
+    after: { note, verdict: verified.verdict, findings: fresh.map(summaryOf) },
   });
 }
 

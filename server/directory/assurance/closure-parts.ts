@@ -47,4 +47,7 @@ export async function everything<T>(list: (page: Page) => Promise<Paged<T>>): Pr
 /** The order does not matter, as canonical JSON sorts the IDs. */
 export const byId = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> => Object.fromEntries(entries);
 
-export const told = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({ items: items.map(read), total });
+export const mapPage = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({
+  items: items.map(read),
+  total,
+});

@@ -20,7 +20,7 @@ import { semanticPolicies } from "../semantic-policies/policies.ts";
 import { readSkillVersion } from "../skills/agent-skills.ts";
 import { mcpServers } from "../tools/mcp-servers.ts";
 import { readEffectiveServerConfigs } from "../tools/server-configs.ts";
-import { byId, configurationDigest, everything, type ClosureReach, told } from "./closure-parts.ts";
+import { byId, configurationDigest, everything, type ClosureReach, mapPage } from "./closure-parts.ts";
 import { policiesIn } from "./closure-policies.ts";
 import { sharedClauses } from "./closure-shared.ts";
 import { notFound } from "../writes/records.ts";
@@ -50,9 +50,11 @@ export async function closureOf(directory: Directory, row: AiSystemRow): Promise
     tool_servers: await toolServersIn(reach),
     agents: await agentsIn(reach),
     skills: await skillsIn(reach),
-    guardrails: await policiesIn(reach, async (page) => told(await guardrailConfigStore.page(db, tenantId, {}, page), readGuardrailConfig)),
+    guardrails: await policiesIn(reach, async (page) =>
+      mapPage(await guardrailConfigStore.page(db, tenantId, {}, page), readGuardrailConfig),
+    ),
     argument_policies: await policiesIn(reach, async (page) =>
-      told(await argumentPolicyStore.page(db, tenantId, {}, page), readArgumentPolicy),
+      mapPage(await argumentPolicyStore.page(db, tenantId, {}, page), readArgumentPolicy),
     ),
     semantic_policies: await policiesIn(reach, (page) => semanticPolicies.list(directory, tenantId, {}, page)),
     limits: await limitsIn(reach),

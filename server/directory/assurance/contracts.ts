@@ -203,14 +203,14 @@ export async function mintContract(
 
 type Sealable = Pick<ContractRow, "tenant_id" | "id" | "ai_system_id" | "version" | "digest">;
 
-function seal(write: Write, row: Sealable, action: string, told: Readonly<Record<string, unknown>>): void {
+function seal(write: Write, row: Sealable, action: string, details: Readonly<Record<string, unknown>>): void {
   sealRecord(write, {
     tenantId: row.tenant_id,
     system: { ai_system_id: row.ai_system_id, contract_version: String(row.version), contract_hash: row.digest },
     action,
     resource: RESOURCE,
     resource_id: row.id,
-    context: { record_type: "ai.gw.contract-transition", version: row.version, ...told },
+    context: { record_type: "ai.gw.contract-transition", version: row.version, ...details },
     references: [{ type: "ai.gw.contract", digest_alg: "SHA-256", digest: row.digest, purpose: "contract_document" }],
   });
 }
@@ -242,10 +242,10 @@ async function moved(
   to: ContractState,
   move: ContractMove,
   patch: ContractPatch,
-  told: Readonly<Record<string, unknown>> = {},
+  details: Readonly<Record<string, unknown>> = {},
 ): Promise<Contract> {
   await updateContract(write.trx, row.id, { ...patch, state: to, updated_at: write.now });
-  seal(write, row, move, { from: row.state, to, ...told });
+  seal(write, row, move, { from: row.state, to, ...details });
   const after = await lockedContract(write.trx, row.tenant_id, row.id);
   if (after === undefined) throw new Error("a contract is not there after it was written");
   return readContract(after);

@@ -42,14 +42,14 @@ export function driftSightings(facts: DriftFacts): Sighting[] {
   ];
 }
 
-type Told = Pick<Sighting, "kind" | "severity" | "title">;
+type SightingText = Pick<Sighting, "kind" | "severity" | "title">;
 
 function sightingOf(one: ObservationRow, facts: DriftFacts): Sighting | null {
-  const told = outsideContract(one, facts.contract) ?? (isAgreed(one, facts.contract) ? null : outsideNormal(one, facts.normal));
-  if (told === null) return null;
+  const sighting = outsideContract(one, facts.contract) ?? (isAgreed(one, facts.contract) ? null : outsideNormal(one, facts.normal));
+  if (sighting === null) return null;
   const { subject, detail, calls: occurrences } = one;
   return {
-    ...told,
+    ...sighting,
     ...{ subject, detail, occurrences },
     firstSeen: one.first_seen,
     lastSeen: one.last_seen,
@@ -59,7 +59,7 @@ function sightingOf(one: ObservationRow, facts: DriftFacts): Sighting | null {
 }
 
 /** Ignores what was last seen before the contract came into force. */
-function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, contract: DriftFacts["contract"]): Told | null {
+function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, contract: DriftFacts["contract"]): SightingText | null {
   if (contract === null || seen < contract.since) return null;
   const { clauses, version } = contract;
   if (kind === "model" && !Object.values(clauses.models).some(({ name }) => name === detail.model))
@@ -83,7 +83,7 @@ function isAgreed({ kind, detail }: ObservationRow, contract: DriftFacts["contra
   return contract !== null && (kind === "tool" || (kind === "model" && detail.upstream_model == null));
 }
 
-const UNUSUAL: Readonly<Record<string, Told>> = {
+const UNUSUAL: Readonly<Record<string, SightingText>> = {
   model: { kind: "model_drift", severity: "medium", title: "A model, or a version of one, that was not seen before" },
   tool: { kind: "tool_drift", severity: "medium", title: "A tool, or a definition of one, that was not seen before" },
   caller: { kind: "caller_drift", severity: "medium", title: "A caller that was not seen before" },
@@ -91,7 +91,7 @@ const UNUSUAL: Readonly<Record<string, Told>> = {
   data: { kind: "data_drift_class", severity: "high", title: "A kind of data, or a region, that was not seen before" },
 };
 
-function outsideNormal({ kind, subject }: ObservationRow, normal: Normal | null): Told | null {
+function outsideNormal({ kind, subject }: ObservationRow, normal: Normal | null): SightingText | null {
   return normal?.[kind]?.includes(subject) === false ? (UNUSUAL[kind] ?? null) : null;
 }
 

@@ -129,11 +129,11 @@ function bucketsOf(hours: readonly HourOfCalls[], metric: BucketMetric): Bucket[
   const buckets: Bucket[] = [];
   let open: { from: number; calls: number; sum: number } | null = null;
   for (const hour of hours) {
-    const told = MEASURES[metric].of(hour);
-    if (told === null || told.calls === 0) continue;
+    const measured = MEASURES[metric].of(hour);
+    if (measured === null || measured.calls === 0) continue;
     open ??= { from: hour.at, calls: 0, sum: 0 };
-    open.calls += told.calls;
-    open.sum += told.sum;
+    open.calls += measured.calls;
+    open.sum += measured.sum;
     if (open.calls < BUCKET_CALLS) continue;
     buckets.push({ from: open.from, to: hour.at + HOUR_MS, calls: open.calls, value: open.sum / open.calls });
     open = null;

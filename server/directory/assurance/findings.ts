@@ -62,14 +62,14 @@ async function changed(write: Write, row: FindingRow, patch: FindingPatch): Prom
   return read(after);
 }
 
-function seal(write: Write, row: FindingRow, action: string, told: Readonly<Record<string, unknown>>): string {
+function seal(write: Write, row: FindingRow, action: string, details: Readonly<Record<string, unknown>>): string {
   return sealRecord(write, {
     tenantId: row.tenant_id,
     system: systemAlone(row.ai_system_id),
     action,
     resource: "drift-findings",
     resource_id: row.id,
-    context: { record_type: "ai.gw.drift-resolution", kind: row.kind, subject: row.subject, ...told },
+    context: { record_type: "ai.gw.drift-resolution", kind: row.kind, subject: row.subject, ...details },
   });
 }
 

@@ -13,7 +13,7 @@ import { effectiveNoticeConfig } from "../notices/notice-configs.ts";
 const LOG_DAYS_OF_HIGH_RISK = 183;
 
 /** Requires that a member of the record is filled in. */
-const told =
+const missing =
   (
     member: "owner" | "purpose" | "role" | "risk_class" | "affected_people" | "oversight_person" | "data_classes",
     title: string,
@@ -123,15 +123,15 @@ const logsKept: LifecycleCheck = async ({ db, row }) => {
 const ACTIVE = contract("contract_active", "Its contract is promoted", ["active"], "Promote an approved version of its contract.");
 
 const ASSESSED: readonly LifecycleCheck[] = [
-  told("owner", "Somebody answers for it"),
-  told("purpose", "Its purpose is told"),
-  told("role", "The tenant's role is told"),
-  told("risk_class", "Its risk is classified"),
-  told("data_classes", "The kinds of data it handles are told"),
-  told("affected_people", "Whom it affects is told"),
+  missing("owner", "Somebody answers for it"),
+  missing("purpose", "Its purpose is told"),
+  missing("role", "The tenant's role is told"),
+  missing("risk_class", "Its risk is classified"),
+  missing("data_classes", "The kinds of data it handles are told"),
+  missing("affected_people", "Whom it affects is told"),
 ];
 
-const OVERSEEN: readonly LifecycleCheck[] = [permitted, impactAssessed, told("oversight_person", "Somebody oversees it"), noticeGiven];
+const OVERSEEN: readonly LifecycleCheck[] = [permitted, impactAssessed, missing("oversight_person", "Somebody oversees it"), noticeGiven];
 
 /** What each state requires, whichever state it is entered from: returning from suspension requires everything that service does. */
 const NEEDED: Record<LifecycleState, readonly LifecycleCheck[]> = {

@@ -30,24 +30,24 @@ export function replayGateOf({ suite, contractDigest, run, newModels, now }: Gat
   const counted = replayed - totals.errors;
   const [rate, bound] = [counted === 0 ? 0 : totals.passed / counted, wilsonLower(totals.passed, counted)];
   const coverage = totals.cases === 0 ? 0 : replayed / totals.cases;
-  const told = { ...nothing, pass_rate: rate, lower_bound: bound, coverage };
+  const result = { ...nothing, pass_rate: rate, lower_bound: bound, coverage };
   const failures = [
     ...(totals.must_failed > 0 ? [`${totals.must_failed} cases failed that must not.`] : []),
     ...(rate < suite.threshold && counted > 0 ? [`${percent(rate)} of the cases passed, ${percent(suite.threshold)} have to.`] : []),
   ];
-  if (failures.length > 0) return { ...told, verdict: "failed", reasons: failures };
+  if (failures.length > 0) return { ...result, verdict: "failed", reasons: failures };
   const doubts = [
     ...(totals.must_skipped > 0 ? [`${totals.must_skipped} cases that must pass are not kept any more.`] : []),
     ...(coverage < LEAST_COVERAGE ? [`Only ${percent(coverage)} of the cases are still kept.`] : []),
     ...(totals.errors > MOST_ERRORS * replayed ? [`${totals.errors} cases could not be carried out.`] : []),
     ...(bound < suite.threshold - BOUND_SLACK ? [`${counted} cases are too few to say that ${percent(suite.threshold)} pass.`] : []),
   ];
-  if (doubts.length > 0) return { ...told, verdict: "inconclusive", reasons: doubts };
+  if (doubts.length > 0) return { ...result, verdict: "inconclusive", reasons: doubts };
   const aged = [
     ...(now - run.endedAt > GOOD_FOR_DAYS * DAY_MS ? [`The run is older than ${GOOD_FOR_DAYS} days.`] : []),
     ...newModels.map((model) => `${model} answers since then, which the run did not ask.`),
   ];
-  return aged.length > 0 ? { ...told, verdict: "stale", reasons: aged } : { ...told, verdict: "passed", reasons: [] };
+  return aged.length > 0 ? { ...result, verdict: "stale", reasons: aged } : { ...result, verdict: "passed", reasons: [] };
 }
 
 const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;

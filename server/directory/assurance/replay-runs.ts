@@ -118,8 +118,8 @@ export async function cancelReplayRun(write: Write, tenantId: string, systemId: 
 }
 
 /** Seals the result of a run in the admin log. */
-export function sealReplayRun(write: Write, row: RunKey, told: Readonly<Record<string, unknown>>): void {
-  seal(write, row, "end", told);
+export function sealReplayRun(write: Write, row: RunKey, details: Readonly<Record<string, unknown>>): void {
+  seal(write, row, "end", details);
 }
 
 interface RunKey {
@@ -128,7 +128,7 @@ interface RunKey {
   readonly id: string;
 }
 
-function seal(write: Write, run: RunKey, action: string, told: Readonly<Record<string, unknown>>): void {
+function seal(write: Write, run: RunKey, action: string, details: Readonly<Record<string, unknown>>): void {
   const { tenant_id: tenantId, ai_system_id: systemId, id } = run;
   sealRecord(write, {
     tenantId,
@@ -136,6 +136,6 @@ function seal(write: Write, run: RunKey, action: string, told: Readonly<Record<s
     action,
     resource: "replay-runs",
     resource_id: id,
-    context: { record_type: "ai.gw.replay-run", ...told },
+    context: { record_type: "ai.gw.replay-run", ...details },
   });
 }

@@ -48,9 +48,9 @@ const EFFECTS: Record<ResponseAction, string> = {
 };
 
 function readPolicy(row: ResponsePolicyRow, systemId: string | null): ResponsePolicy {
-  const { tenant_id: _tenant, ...told } = row;
+  const { tenant_id: _tenant, ...details } = row;
   return {
-    ...told,
+    ...details,
     inherited: systemId !== null && row.ai_system_id === null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -240,7 +240,7 @@ function sealResponse(
   write: Write,
   row: Pick<ResponseRow, "tenant_id" | "id" | "ai_system_id">,
   action: string,
-  told: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, unknown>>,
 ): void {
   sealRecord(write, {
     tenantId: row.tenant_id,
@@ -248,7 +248,7 @@ function sealResponse(
     action,
     resource: "responses",
     resource_id: row.id,
-    context: { record_type: "ai.gw.response", ...told },
+    context: { record_type: "ai.gw.response", ...details },
   });
 }
 

@@ -99,7 +99,7 @@ async function seal(
   write: Write,
   { tenantId, systemId, id, digest }: SealedSnapshot,
   action: string,
-  told: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const contract = await contractInForce(write.trx, tenantId, systemId);
   sealRecord(write, {
@@ -108,7 +108,7 @@ async function seal(
     action,
     resource: RESOURCE,
     resource_id: id,
-    context: { record_type: "ai.gw.assurance-snapshot", snapshot_id: id, ...told },
+    context: { record_type: "ai.gw.assurance-snapshot", snapshot_id: id, ...details },
     references: [{ type: "ai.gw.assurance-report", digest_alg: "SHA-256", digest, purpose: "report_content" }],
   });
 }

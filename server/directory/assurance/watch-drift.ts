@@ -49,7 +49,7 @@ interface HourlyFigures {
 
 /** Looks for drift in every AI System as the ledger and configuration change. Safe to run in several processes. */
 export class DriftWatch {
-  private readonly looked = new Map<string, { readonly news: string; readonly at: number }>();
+  private readonly lastWatched = new Map<string, { readonly news: string; readonly at: number }>();
   /** Conformance by system, valid until the configuration changes. */
   private readonly conformances = new Map<string, { readonly configuration: string; readonly conformance: Conformance }>();
   private readonly hourly = new Map<string, HourlyFigures>();
@@ -71,27 +71,27 @@ export class DriftWatch {
     while (await observeRows(this.directory.db));
     const systems = await watchedSystems(this.directory.db);
     // Starts with the system whose last check is oldest, so that systems with news do not starve the others.
-    const since = ({ id }: WatchedSystem) => this.looked.get(id)?.at ?? 0;
+    const since = ({ id }: WatchedSystem) => this.lastWatched.get(id)?.at ?? 0;
     const began = this.directory.clock.now();
     const due = systems.filter((one) => this.isDue(one, began)).sort((a, b) => since(a) - since(b));
     // Stops after a while, so that new ledger rows are read before more systems are checked.
     for (let at = 0; at < due.length && this.directory.clock.now() - began <= RUN_FOR_MS; at += LOOKED_AT_ONCE)
-      await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map((one) => this.lookedAt(one)));
+      await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map((one) => this.watch(one)));
     const known = new Set(systems.map(({ id }) => id));
-    for (const map of [this.looked, this.conformances, this.hourly]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
+    for (const map of [this.lastWatched, this.conformances, this.hourly]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
   }
 
   private isDue({ id, news }: WatchedSystem, now: number): boolean {
-    const before = this.looked.get(id);
+    const before = this.lastWatched.get(id);
     if (before === undefined) return true;
     return now - before.at >= LOOKED_AT_MS || (now - before.at >= LOOKED_AT_MOST_MS && before.news !== news);
   }
 
-  private async lookedAt({ tenant_id: tenantId, id, configuration, news }: WatchedSystem): Promise<void> {
+  private async watch({ tenant_id: tenantId, id, configuration, news }: WatchedSystem): Promise<void> {
     const at = this.directory.clock.now();
     try {
       await this.look(tenantId, id, configuration);
-      this.looked.set(id, { news, at });
+      this.lastWatched.set(id, { news, at });
     } catch (error) {
       this.log.warn("drift_not_looked_for", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
     }
@@ -159,8 +159,8 @@ export class DriftWatch {
   ): Promise<HourlyFigures> {
     const { db, clock } = this.directory;
     const now = clock.now();
-    const told = windows.map(({ id, started_at: start, ended_at: end }) => `${id} ${start.getTime()} ${end?.getTime() ?? ""}`);
-    const of = [Math.floor(now / HOUR_MS), epoch?.id, ...told].join("/");
+    const windowKeys = windows.map(({ id, started_at: start, ended_at: end }) => `${id} ${start.getTime()} ${end?.getTime() ?? ""}`);
+    const of = [Math.floor(now / HOUR_MS), epoch?.id, ...windowKeys].join("/");
     const known = this.hourly.get(systemId);
     if (known?.of === of) return known;
     const measured = epoch !== undefined && figuresIn(epoch) !== null;

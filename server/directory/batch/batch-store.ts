@@ -54,7 +54,7 @@ export class BatchStore {
   /** Which of these audit rows have reached the ledger. */
   readonly recorded = async (tenantId: string, ids: readonly string[]): Promise<ReadonlySet<string>> =>
     new Set((await callTotals(this.db, tenantId, ids)).map(({ id }) => id));
-  readonly toldEnd = (tenantId: string, rowId: string) => jobs.toldBatchEnd(this.db, tenantId, rowId);
+  readonly reportedBatchEnd = (tenantId: string, rowId: string) => jobs.reportedBatchEnd(this.db, tenantId, rowId);
   readonly finish = (...by: Tail<typeof jobs.finishBatchJob>) => jobs.finishBatchJob(this.db, ...by);
   readonly explain = (...by: Tail<typeof jobs.explainBatchJob>) => jobs.explainBatchJob(this.db, ...by);
   readonly sweep = () => jobs.sweepBatchJobs(this.db);

@@ -18,12 +18,12 @@ export async function getGdprStatements(db: Database | Trx, tenantId: string): P
 }
 
 /** Replaces all statements. */
-export async function setGdprStatements(write: Write, tenantId: string, asked: GdprStatements): Promise<GdprStatements> {
+export async function setGdprStatements(write: Write, tenantId: string, statements: GdprStatements): Promise<GdprStatements> {
   const row = await tenantStore.find(write.trx, null, tenantId, "lock");
   if (row === undefined) throw notFound("tenant");
   const before = statementsOf(row);
-  await tenantStore.update(write.trx, tenantId, { gdpr_statements: JSON.stringify(asked), updated_at: write.now });
-  write.stay(before, asked, before);
-  write.log({ tenant_id: tenantId, action: "update", resource: "gdpr-statements", resource_id: tenantId, before, after: asked });
-  return asked;
+  await tenantStore.update(write.trx, tenantId, { gdpr_statements: JSON.stringify(statements), updated_at: write.now });
+  write.stay(before, statements, before);
+  write.log({ tenant_id: tenantId, action: "update", resource: "gdpr-statements", resource_id: tenantId, before, after: statements });
+  return statements;
 }

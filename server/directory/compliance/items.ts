@@ -50,11 +50,11 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
 }
 
 /** Quotes the tenant's own text without judging whether it is true or sufficient. */
-function said(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): JudgedItem {
+function answeredBy(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): JudgedItem {
   const statements = statementsOf(facts.tenant);
-  const told = names.flatMap((name) => (statements[name] === null ? [] : [`${name.replaceAll("_", " ")}: ${statements[name]}`]));
-  if (told.length === 0) return ["no_data", "The tenant wrote nothing of it."];
-  return [told.length === names.length ? "met" : "partial", `As the tenant wrote: ${told.join("; ")}`];
+  const statementTexts = names.flatMap((name) => (statements[name] === null ? [] : [`${name.replaceAll("_", " ")}: ${statements[name]}`]));
+  if (statementTexts.length === 0) return ["no_data", "The tenant wrote nothing of it."];
+  return [statementTexts.length === names.length ? "met" : "partial", `As the tenant wrote: ${statementTexts.join("; ")}`];
 }
 
 export function gdprItems(facts: ComplianceFacts, recipients: readonly TableRow[]): ComplianceItem[] {
@@ -64,13 +64,13 @@ export function gdprItems(facts: ComplianceFacts, recipients: readonly TableRow[
     item(
       "Article 30(1)(a)",
       "Controller, representative and data protection officer",
-      said(facts, "controller", "data_protection_officer"),
+      answeredBy(facts, "controller", "data_protection_officer"),
     ),
-    item("Article 30(1)(b)", "Purposes", said(facts, "purposes")),
+    item("Article 30(1)(b)", "Purposes", answeredBy(facts, "purposes")),
     item(
       "Article 30(1)(c)",
       "Categories of people and of personal data",
-      said(facts, "data_subjects", "personal_data"),
+      answeredBy(facts, "data_subjects", "personal_data"),
       rowsOf(facts, "personal"),
     ),
     item(

@@ -17,12 +17,12 @@ export async function getComplianceProfile(db: Database | Trx, tenantId: string)
 }
 
 /** Replaces the whole profile. A tenant without frameworks has no profile, and its rows are no longer tagged. */
-export async function setComplianceProfile(write: Write, tenantId: string, asked: ComplianceProfile): Promise<ComplianceProfile> {
+export async function setComplianceProfile(write: Write, tenantId: string, profile: ComplianceProfile): Promise<ComplianceProfile> {
   const locked = await tenantStore.find(write.trx, null, tenantId, "lock");
   if (locked === undefined) throw notFound("tenant");
   const before = await getComplianceProfile(write.trx, tenantId);
   await tenantStore.update(write.trx, tenantId, {
-    compliance_frameworks: asked.frameworks.length === 0 ? null : asked.frameworks,
+    compliance_frameworks: profile.frameworks.length === 0 ? null : profile.frameworks,
     updated_at: write.now,
   });
   const after = await getComplianceProfile(write.trx, tenantId);

@@ -6,13 +6,13 @@ import { isoItems } from "./iso-42001.ts";
 import { gdprItems, hipaaItems } from "./items.ts";
 import { soc2Items } from "./soc2.ts";
 
-export interface ToldByProgram {
+export interface ProgramFacts {
   readonly items: readonly ComplianceItem[];
   readonly table: readonly TableRow[];
 }
 
 /** One report program per framework, all over the same facts. */
-export const COMPLIANCE_PROGRAMS: Readonly<Record<Framework, (facts: ComplianceFacts) => Promise<ToldByProgram>>> = {
+export const COMPLIANCE_PROGRAMS: Readonly<Record<Framework, (facts: ComplianceFacts) => Promise<ProgramFacts>>> = {
   soc2: async (facts) => {
     const items = soc2Items(facts);
     return { items, table: items.map(({ control, title, status, reason }) => ({ control, title, status, reason })) };

@@ -7,16 +7,16 @@ const MINUTE_MS = 60_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 400;
 
-export interface AskedWindow {
+export interface RequestedWindow {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 /** A window in the past, so that its report does not change. */
-export function reportWindowOf(directory: Pick<Directory, "clock">, tenantId: string, asked: AskedWindow): FactWindow {
+export function reportWindowOf(directory: Pick<Directory, "clock">, tenantId: string, requested: RequestedWindow): FactWindow {
   const now = directory.clock.now();
-  const to = asked.to === undefined ? now - (now % MINUTE_MS) : Date.parse(asked.to);
-  const from = asked.from === undefined ? to - DEFAULT_DAYS * DAY_MS : Date.parse(asked.from);
+  const to = requested.to === undefined ? now - (now % MINUTE_MS) : Date.parse(requested.to);
+  const from = requested.from === undefined ? to - DEFAULT_DAYS * DAY_MS : Date.parse(requested.from);
   if (to > now) throw invalidField("to", "must not be in the future");
   if (from >= to) throw invalidField("from", "must be before to");
   if (from < 0) throw invalidField("from", "must not be before 1970");

@@ -8,8 +8,8 @@ import { adminLogHead, sealedReportOf } from "../../store/compliance/sealed-repo
 import { readingLedger } from "../ledger-readings.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
 import { readFrameworks } from "./profile.ts";
-import { type ToldByProgram, COMPLIANCE_PROGRAMS } from "./programs.ts";
-import { type AskedWindow, reportWindowOf } from "./report-window.ts";
+import { type ProgramFacts, COMPLIANCE_PROGRAMS } from "./programs.ts";
+import { type RequestedWindow, reportWindowOf } from "./report-window.ts";
 
 /** The source that each report cites; `CHECKED` is when the wording was last compared with these. */
 const CITES: Readonly<Record<Framework, string>> = {
@@ -34,13 +34,13 @@ function withFacts<T>(directory: Pick<Directory, "db">, window: FactWindow, work
   );
 }
 
-const reportOf = (framework: Framework, window: FactWindow, told: ToldByProgram): ComplianceReport => ({
+const reportOf = (framework: Framework, window: FactWindow, programFacts: ProgramFacts): ComplianceReport => ({
   framework,
   text: { cites: CITES[framework], checked: CHECKED },
   generated_at: window.to.toISOString(),
   window: shown(window),
-  items: [...told.items],
-  table: [...told.table],
+  items: [...programFacts.items],
+  table: [...programFacts.table],
 });
 
 /** A sealed window is returned as sealed, whatever was configured or deleted since. */
@@ -48,9 +48,9 @@ export async function readComplianceReport(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,
   framework: Framework,
-  asked: AskedWindow,
+  requested: RequestedWindow,
 ): Promise<ComplianceReport> {
-  const window = reportWindowOf(directory, tenantId, asked);
+  const window = reportWindowOf(directory, tenantId, requested);
   if ((await readFrameworks(directory.db, tenantId)) === undefined) throw notFound("tenant");
   const sealed = await sealedReportOf(directory.db, { ...window, framework });
   if (sealed !== undefined) return JSON.parse(sealed.content) as ComplianceReport;
@@ -69,7 +69,7 @@ export async function countReport(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,
   framework: Framework,
-  asked: AskedWindow,
+  asked: RequestedWindow,
 ): Promise<CountedReport> {
   const window = reportWindowOf(directory, tenantId, asked);
   return withFacts(directory, window, async (facts) => ({
@@ -80,19 +80,19 @@ export async function countReport(
   }));
 }
 
-export async function readComplianceDashboard(directory: Pick<Directory, "db" | "clock">, tenantId: string, asked: AskedWindow) {
-  const window = reportWindowOf(directory, tenantId, asked);
+export async function readComplianceDashboard(directory: Pick<Directory, "db" | "clock">, tenantId: string, requested: RequestedWindow) {
+  const window = reportWindowOf(directory, tenantId, requested);
   const enabled = await readFrameworks(directory.db, tenantId);
   if (enabled === undefined) throw notFound("tenant");
   const frameworks = await withFacts(directory, window, async (facts) => {
-    const told = [];
+    const summaries = [];
     for (const framework of FRAMEWORKS) {
       const { items } = await COMPLIANCE_PROGRAMS[framework](facts);
       const statuses: Record<string, number> = {};
       for (const { status } of items) statuses[status] = (statuses[status] ?? 0) + 1;
-      told.push({ framework, enabled: enabled.includes(framework), items: items.length, statuses });
+      summaries.push({ framework, enabled: enabled.includes(framework), items: items.length, statuses });
     }
-    return told;
+    return summaries;
   });
   return { frameworks, window: shown(window) };
 }
@@ -101,7 +101,7 @@ export async function readComplianceDashboard(directory: Pick<Directory, "db" | 
 export async function readResidency(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,
-  asked: AskedWindow,
+  asked: RequestedWindow,
 ): Promise<ResidencyReport> {
   const window = reportWindowOf(directory, tenantId, asked);
   if ((await readFrameworks(directory.db, tenantId)) === undefined) throw notFound("tenant");

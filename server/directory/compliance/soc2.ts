@@ -54,16 +54,16 @@ function availability({ rows }: ComplianceFacts): JudgedItem {
   const { calls, failed, interrupted } = rows;
   if (calls.count === 0) return ["no_data", NO_CALLS];
   const percent = ((failed.count + interrupted.count) / calls.count) * 100;
-  const told = `${failed.count} of ${calls.count} calls failed and ${interrupted.count} were cut off because a process ended; backups are not seen from here.`;
-  return [percent > FAILING_PERCENT ? "not_met" : percent > DOUBTFUL_PERCENT || interrupted.count > 0 ? "partial" : "met", told];
+  const failureText = `${failed.count} of ${calls.count} calls failed and ${interrupted.count} were cut off because a process ended; backups are not seen from here.`;
+  return [percent > FAILING_PERCENT ? "not_met" : percent > DOUBTFUL_PERCENT || interrupted.count > 0 ? "partial" : "met", failureText];
 }
 
 function confidential({ rows }: ComplianceFacts): JudgedItem {
-  const { calls, lookedFor, personal, withheld } = rows;
+  const { calls, lookedFor: inspectedCalls, personal, withheld } = rows;
   if (calls.count === 0) return ["no_data", NO_CALLS];
-  if (lookedFor.count === 0) return ["not_met", "No call was looked through for personal data."];
-  const told = `${lookedFor.count} of ${calls.count} calls were looked through; of ${personal.count} in which personal data was found, ${withheld.count} were blocked or redacted.`;
-  return [lookedFor.count === calls.count && withheld.count === personal.count ? "met" : "partial", told];
+  if (inspectedCalls.count === 0) return ["not_met", "No call was looked through for personal data."];
+  const inspectionText = `${inspectedCalls.count} of ${calls.count} calls were looked through; of ${personal.count} in which personal data was found, ${withheld.count} were blocked or redacted.`;
+  return [inspectedCalls.count === calls.count && withheld.count === personal.count ? "met" : "partial", inspectionText];
 }
 
 function disposal({ rows, standing, tenant }: ComplianceFacts): JudgedItem {

@@ -78,9 +78,9 @@ function ofClient({ attributes }: JudgedAsset, servers: readonly Verdict[], gove
   const endpoint = attributes.model_endpoint;
   const models = typeof endpoint === "string" && URL.canParse(endpoint) && governed.origins.has(new URL(endpoint).origin);
   const through = servers.filter(([status]) => status === "governed").length;
-  const told = `${through} of its ${servers.length} tool servers go through the gateway; its model calls ${models ? "do" : "do not, or nobody knows"}.`;
-  if (models && through === servers.length) return ["governed", told];
-  return [models || through > 0 ? "partially_governed" : "ungoverned", told];
+  const summary = `${through} of its ${servers.length} tool servers go through the gateway; its model calls ${models ? "do" : "do not, or nobody knows"}.`;
+  if (models && through === servers.length) return ["governed", summary];
+  return [models || through > 0 ? "partially_governed" : "ungoverned", summary];
 }
 
 function ofInventory({ asset_type: type, name, endpoints }: JudgedAsset, governed: GovernedPlaces): Verdict {

@@ -7,11 +7,11 @@ const SERVICE_TYPES = ["mcp_server", "agent"] as const;
 /** The format has no type for tool servers and agents: our own property takes precedence, then the service's own description. */
 function serviceType(service: Readonly<Record<string, unknown>>): (typeof SERVICE_TYPES)[number] | null {
   for (const property of asList(service.properties).map(asRecord)) {
-    const said = SERVICE_TYPES.find((type) => type === property?.value);
-    if (property?.name === PROPERTY && said !== undefined) return said;
+    const typeOfService = SERVICE_TYPES.find((type) => type === property?.value);
+    if (property?.name === PROPERTY && typeOfService !== undefined) return typeOfService;
   }
-  const told = [service.name, service.group, service.description, ...asList(service.tags)];
-  const words = told
+  const describedBy = [service.name, service.group, service.description, ...asList(service.tags)];
+  const words = describedBy
     .filter((one) => typeof one === "string")
     .join(" ")
     .toLowerCase();

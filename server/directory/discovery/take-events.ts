@@ -21,7 +21,7 @@ import type { Directory } from "../writes/write.ts";
 import { eventsByTrust } from "./events-by-trust.ts";
 import { judgeAgain } from "./reconcile.ts";
 import { sharedKeyAlert } from "./shared-key-alert.ts";
-import { toldAddress } from "./told-address.ts";
+import { normalizedAddress } from "./normalized-address.ts";
 
 /** Keeps a collector from filling the tables; the answer lists what was rejected. */
 export const MAX_ASSETS_OF_DEVICE = 1_000;
@@ -78,7 +78,7 @@ async function withinBounds(
 }
 
 const withoutSecrets = (attributes: DiscoveryEvent["attributes"]): DiscoveryEvent["attributes"] =>
-  attributes.model_endpoint === undefined ? attributes : { ...attributes, model_endpoint: toldAddress(attributes.model_endpoint) };
+  attributes.model_endpoint === undefined ? attributes : { ...attributes, model_endpoint: normalizedAddress(attributes.model_endpoint) };
 
 const named = (name: string | null | undefined): string | null => (typeof name === "string" ? withoutSteering(name) : null);
 
@@ -91,7 +91,7 @@ const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAs
   version: event.version ?? null,
   location_hash: event.location_hash ?? null,
   config_digest: event.config_digest ?? null,
-  endpoints: [...new Set(event.endpoints.map(toldAddress))].filter((address) => address !== ""),
+  endpoints: [...new Set(event.endpoints.map(normalizedAddress))].filter((address) => address !== ""),
   attributes: withoutSecrets(event.attributes),
   seen_at: new Date(event.observed_at),
 });

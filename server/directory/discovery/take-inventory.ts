@@ -32,10 +32,10 @@ export async function takeInventory(
   for (const item of items) {
     const identity = identityOfItem(format, item);
     const at = item.seen_at ?? write.now;
-    const { key: _key, device_name: name, seen_at: _seen, ...told } = item;
+    const { key: _key, device_name: name, seen_at: _seen, ...facts } = item;
     const before = seen.get(identity);
     if (before === undefined || before.seen_at <= at)
-      seen.set(identity, { ...told, id: uuid(), identity, location_hash: null, config_digest: null, seen_at: at });
+      seen.set(identity, { ...facts, id: uuid(), identity, location_hash: null, config_digest: null, seen_at: at });
     if (item.device_id === null) continue;
     const known = devices.get(item.device_id);
     const latest = known === undefined || known.seen_at <= at ? at : known.seen_at;

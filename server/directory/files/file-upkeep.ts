@@ -31,10 +31,10 @@ export async function removeBytes({ db, blobs }: Upkeep): Promise<void> {
 
 /** Warns once per process if another process of this database stores files in a different directory. */
 export function directoryWatch({ db, blobs, log }: Upkeep & { readonly log: Log }): () => Promise<void> {
-  let isTold = false;
+  let isReported = false;
   return async () => {
-    if (blobs.directory === null || !(await noteFileDirectory(db, blobs.directory)) || isTold) return;
-    isTold = true;
+    if (blobs.directory === null || !(await noteFileDirectory(db, blobs.directory)) || isReported) return;
+    isReported = true;
     log.warn("files_not_shared", {
       directory: blobs.address,
       reason:

@@ -2,7 +2,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { adminUserStore } from "../../store/people/admin-users.ts";
 import { endUserStore, suspendKeysOf } from "../../store/people/end-users.ts";
-import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on/sign-on-sessions.ts";
+import { insertSignOnSession, takeRequestedSignOut, takeSignOnSessions } from "../../store/sign-on/sign-on-sessions.ts";
 import { nextGeneration } from "../people/admin-users.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { nextTokenGeneration } from "../people/token-generation.ts";
@@ -95,12 +95,12 @@ export async function signOutAdmin(write: Write, place: Pick<SignOnPlace, "tenan
 }
 
 /** The provider session to be ended along with an account's sign-out; null if there is none. Returned once only. */
-export async function askedSignOut(
+export async function requestedSignOut(
   { db, secrets, clock }: Directory,
   plane: PagePlane,
   accountId: string,
 ): Promise<{ readonly providerId: string; readonly idToken: string } | null> {
-  const row = await takeAskedSignOut(db, { column: columnOf(plane), id: accountId }, new Date(clock.now()));
+  const row = await takeRequestedSignOut(db, { column: columnOf(plane), id: accountId }, new Date(clock.now()));
   const idToken = row === undefined ? null : secrets.openOrNull(row.id_token_sealed, contextOf(row.id));
   return row === undefined || idToken === null ? null : { providerId: row.provider_id, idToken };
 }

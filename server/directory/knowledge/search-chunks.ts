@@ -59,9 +59,9 @@ export async function searchChunks({ db, remembered }: SearchedPlaces, scope: Se
   const asking = { scope, text: question.text, vectors, ranked: RANKED, candidates: CANDIDATES_IN_MEMORY };
   const { byWords, bySigns } = (await remembered?.find(asking)) ?? (await candidatesInDatabase(db, scope, question.text, vectors));
   const keys = new Map([...byWords, ...bySigns.flat()].map((key) => [keyOf(key), key]));
-  const asked = new Map(question.vectors.map(({ model, vector }) => [model.id, vector]));
+  const queryVectors = new Map(question.vectors.map(({ model, vector }) => [model.id, vector]));
   const chunks = (await readChunks(db, scope, [...keys.values()])).map(({ vector, embedding_model_id: modelId, ...chunk }) => {
-    const toCompare = asked.get(modelId ?? "");
+    const toCompare = queryVectors.get(modelId ?? "");
     return { ...chunk, similarity: toCompare === undefined || vector === null ? null : cosineOf(fromBytes(vector), toCompare) };
   });
   const lexical = new Map(byWords.map((key, i) => [keyOf(key), i + 1]));
@@ -76,13 +76,13 @@ export async function searchChunks({ db, remembered }: SearchedPlaces, scope: Se
     .sort((a, b) => b.score - a.score || (b.similarity ?? 0) - (a.similarity ?? 0) || (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-interface AskedVector {
+interface QueryVector {
   readonly modelId: string;
   readonly vector: Float32Array;
 }
 
 /** The database filters out restricted documents during the search, so the duration is hidden from readers to whom restrictions apply. */
-async function candidatesInDatabase(db: Database, scope: SearchScope, text: string, vectors: readonly AskedVector[]): Promise<Candidates> {
+async function candidatesInDatabase(db: Database, scope: SearchScope, text: string, vectors: readonly QueryVector[]): Promise<Candidates> {
   const startedAt = performance.now();
   const someOnly = await anyForSomeOnly(db, scope);
   const ready = someOnly || scope.filters !== null ? new Set<string>() : await readySignIndexes(db);
@@ -95,7 +95,7 @@ async function candidatesInDatabase(db: Database, scope: SearchScope, text: stri
 }
 
 /** Uses the index if the knowledge base has one, and otherwise scans everything that the reader may find. */
-async function nearBySigns(db: Database, scope: SearchScope, { modelId, vector }: AskedVector, ready: ReadonlySet<string>) {
+async function nearBySigns(db: Database, scope: SearchScope, { modelId, vector }: QueryVector, ready: ReadonlySet<string>) {
   const signs = signsOf(vector);
   const spaces = scope.baseIds.map((baseId) => ({ baseId, modelId, bits: vector.length }));
   const [indexed, others] = [spaces.filter(isReady(ready)), spaces.filter((space) => !isReady(ready)(space))];

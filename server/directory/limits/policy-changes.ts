@@ -53,9 +53,9 @@ function* itemChanges(was: InForce, now: InForce, itemId: string): InTurns<ItemC
   for (const item of itemId === "" ? new Set(["", ...was.keys(), ...now.keys()]) : [itemId]) {
     yield;
     for (const change of changedFields(fieldsOfItem(was, item), fieldsOfItem(now, item))) {
-      const told = JSON.stringify(change);
-      if (item === "") ofAll.add(told);
-      else if (ofAll.has(told)) continue;
+      const payload = JSON.stringify(change);
+      if (item === "") ofAll.add(payload);
+      else if (ofAll.has(payload)) continue;
       found.push({ item_id: item === "" ? null : item, ...change });
     }
   }

@@ -42,8 +42,8 @@ export class UsageTruth {
   }
 
   /** Usage of the day and month of `at`. Rejects if the database is unreachable. */
-  async ofDay(tenantId: string, at: number, asked: Omit<UsageQuery, "day">): Promise<UsageOfDay> {
-    return new UsageOfDay(await this.totals(tenantId, { day: utcDay(at), ...asked }));
+  async ofDay(tenantId: string, at: number, query: Omit<UsageQuery, "day">): Promise<UsageOfDay> {
+    return new UsageOfDay(await this.totals(tenantId, { day: utcDay(at), ...query }));
   }
 
   /** Tool server calls in the day of `at`. Rejects if the database is unreachable. */
@@ -73,11 +73,11 @@ export class UsageTruth {
   }
 
   /** Concurrent identical queries share one read. */
-  private totals(tenantId: string, asked: UsageQuery): Promise<UsageTotal[]> {
-    const key = `${tenantId} ${JSON.stringify(asked)}`;
+  private totals(tenantId: string, query: UsageQuery): Promise<UsageTotal[]> {
+    const key = `${tenantId} ${JSON.stringify(query)}`;
     const under = this.loading.get(key);
     if (under !== undefined) return under;
-    const load = within(usageTotals(this.db, tenantId, asked)).finally(() => this.loading.delete(key));
+    const load = within(usageTotals(this.db, tenantId, query)).finally(() => this.loading.delete(key));
     this.loading.set(key, load);
     return load;
   }

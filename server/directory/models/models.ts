@@ -110,10 +110,10 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     await refuseRoutingGroupName(write, tenantId, candidate.name);
     return modelIdByName(write.trx, tenantId, candidate.name);
   },
-  async toInsert(write, tenantId, asked) {
+  async toInsert(write, tenantId, given) {
     const id = uuid();
-    const provider = await providerToUse(write, tenantId, asked.provider);
-    const body = await filledFromCatalog(asked, provider, write.now);
+    const provider = await providerToUse(write, tenantId, given.provider);
+    const body = await filledFromCatalog(given, provider, write.now);
     guardKeys({ baseUrl: body.base_url ?? null, provider, apiKey: body.api_key }, null);
     const modes = body.modes === undefined ? [body.mode ?? "chat"] : modesOf(body, []);
     await checkRoutingGroup(write, tenantId, body.routing_group_id ?? null, modes);

@@ -57,10 +57,12 @@ export function priceColumns(body: ModelUpdate): ModelPatch {
   if (body.price_tiers !== undefined) patch.price_tiers = JSON.stringify(storedTiers(body.price_tiers));
   if (body.service_tier_prices !== undefined) patch.service_tier_prices = JSON.stringify(body.service_tier_prices.map(storedServiceTier));
   if (body.image_prices !== undefined)
-    patch.image_prices = JSON.stringify(body.image_prices.map(({ usd, ...asked }) => ({ ...asked, cost: Math.round(usd * 1e12) })));
+    patch.image_prices = JSON.stringify(
+      body.image_prices.map(({ usd, ...attributes }) => ({ ...attributes, cost: Math.round(usd * 1e12) })),
+    );
   if (body.video_prices !== undefined)
     patch.video_prices = JSON.stringify(
-      body.video_prices.map(({ usd_per_second: usd, ...asked }) => ({ ...asked, second_cost: Math.round(usd * 1e12) })),
+      body.video_prices.map(({ usd_per_second: usd, ...videoFields }) => ({ ...videoFields, second_cost: Math.round(usd * 1e12) })),
     );
   if (body.tool_prices !== undefined)
     patch.tool_prices = JSON.stringify(body.tool_prices.map(({ tool, usd_per_thousand: usd }) => ({ tool, cost: Math.round(usd * 1e9) })));
@@ -98,8 +100,8 @@ export function priceMembers(row: ModelRow) {
     image_output_cost_per_million_tokens: usd(row.image_output_cost),
     image_cache_read_cost_per_million_tokens: usd(row.image_cache_read_cost),
     video_output_cost_per_million_tokens: usd(row.video_output_cost),
-    image_prices: row.image_prices.map(({ cost, ...asked }) => ({ ...asked, usd: cost / 1e12 })),
-    video_prices: row.video_prices.map(({ second_cost: cost, ...asked }) => ({ ...asked, usd_per_second: cost / 1e12 })),
+    image_prices: row.image_prices.map(({ cost, ...attributes }) => ({ ...attributes, usd: cost / 1e12 })),
+    video_prices: row.video_prices.map(({ second_cost: cost, ...videoFields }) => ({ ...videoFields, usd_per_second: cost / 1e12 })),
     tool_prices: row.tool_prices.map(({ tool, cost }) => ({ tool: tool as VendorToolName, usd_per_thousand: cost / 1e9 })),
   };
 }

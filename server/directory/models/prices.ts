@@ -276,8 +276,8 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
  * applies. Null is unpriced.
  */
 export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality: string | null, size: string | null): MicroUsd | null {
-  const fits = (asked: string | undefined, said: string | null, unsaid: boolean) =>
-    asked === undefined || asked === said || (unsaid && said === null);
+  const fits = (requested: string | undefined, listed: string | null, unsaid: boolean) =>
+    requested === undefined || requested === listed || (unsaid && listed === null);
   const first = imagePrices.find((one) => fits(one.quality, quality, false) && fits(one.size, size, false));
   const any = imagePrices.filter((one) => fits(one.quality, quality, true) && fits(one.size, size, true));
   return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));

@@ -23,7 +23,7 @@ export interface AdminToken {
 }
 
 /** What a token states besides its holder. */
-type Said = Pick<AdminToken, "sessionEndsAt" | "renewed" | "factorElsewhere">;
+type SessionFacts = Pick<AdminToken, "sessionEndsAt" | "renewed" | "factorElsewhere">;
 /** For a pending second step: when the identity provider ends the session; null after a password. */
 export type OwedAfter = Pick<AdminToken, "sessionEndsAt"> | null;
 
@@ -36,7 +36,7 @@ interface AdminTokenHolder {
 
 export interface AdminTokens {
   readonly expirySeconds: number;
-  issue(user: AdminTokenHolder, more?: { readonly seconds?: number } & Partial<Said>): Promise<string>;
+  issue(user: AdminTokenHolder, more?: { readonly seconds?: number } & Partial<SessionFacts>): Promise<string>;
   /** Null if it is not an admin token; `expired` if it was one. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
   /** Issued after the first step (password or identity provider) while a code is still required. Accepted only for the second step. */
@@ -50,14 +50,19 @@ export interface AdminTokens {
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
   const { key, clock, expirySeconds } = settings;
-  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, said: Said & { readonly signedOn?: boolean }) => {
+  const issueFor = (
+    user: AdminTokenHolder,
+    audience: string,
+    seconds: number,
+    sessionFacts: SessionFacts & { readonly signedOn?: boolean },
+  ) => {
     const now = Math.floor(clock.now() / 1000);
-    const ends = said.sessionEndsAt === null ? null : Math.floor(said.sessionEndsAt / 1000);
+    const ends = sessionFacts.sessionEndsAt === null ? null : Math.floor(sessionFacts.sessionEndsAt / 1000);
     const session = {
       ...(ends === null ? {} : { session_ends: ends }),
-      ...(said.renewed ? { renewed: true } : {}),
-      ...(said.factorElsewhere ? { factor_elsewhere: true } : {}),
-      ...(said.signedOn === true ? { signed_on: true } : {}),
+      ...(sessionFacts.renewed ? { renewed: true } : {}),
+      ...(sessionFacts.factorElsewhere ? { factor_elsewhere: true } : {}),
+      ...(sessionFacts.signedOn === true ? { signed_on: true } : {}),
     };
     return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime(), ...session })
       .setProtectedHeader({ alg: "HS256", typ: TYPE })
@@ -81,9 +86,9 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
       });
       const { sub, gen, iat = 0, session_ends: ends } = payload;
       if (typeof gen !== "number" || sub === undefined) return null;
-      const said = { renewed: payload.renewed === true, factorElsewhere: payload.factor_elsewhere === true };
+      const tokenFacts = { renewed: payload.renewed === true, factorElsewhere: payload.factor_elsewhere === true };
       const sessionEndsAt = typeof ends === "number" ? ends * 1000 : null;
-      return { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt, ...said, signedOn: payload.signed_on === true };
+      return { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt, ...tokenFacts, signedOn: payload.signed_on === true };
     } catch (error) {
       return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
     }

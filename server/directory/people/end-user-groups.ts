@@ -115,7 +115,7 @@ async function lockedGroup(write: Write, tenantId: string, groupId: string): Pro
   if ((await endUserGroupStore.find(write.trx, tenantId, groupId, "lock")) === undefined) throw notFound("end-user group");
 }
 
-function told(
+function notifyChanged(
   write: Write,
   tenantId: string,
   action: string,
@@ -146,7 +146,7 @@ export async function addGroupMembers(
   const already = wanted.filter((id) => !bound.includes(id));
   if (bound.length === 0)
     throw new Refused(refuse("already_bound", "All of them are members of the group already.", { extra: { already_bound: already } }));
-  told(write, tenantId, "add_members", RESOURCE, groupId, { after: { end_user_ids: bound } });
+  notifyChanged(write, tenantId, "add_members", RESOURCE, groupId, { after: { end_user_ids: bound } });
   return { bound, already_bound: already };
 }
 
@@ -161,7 +161,7 @@ export async function removeGroupMembers(
   const wanted = [...new Set(userIds)];
   const unbound = await removeMembers(write.trx, groupId, wanted);
   if (unbound.length === 0) throw new Refused(refuse("not_bound", "None of them is a direct member of the group."));
-  told(write, tenantId, "remove_members", RESOURCE, groupId, { before: { end_user_ids: unbound } });
+  notifyChanged(write, tenantId, "remove_members", RESOURCE, groupId, { before: { end_user_ids: unbound } });
   return { unbound, not_bound: wanted.filter((id) => !unbound.includes(id)) };
 }
 
@@ -198,7 +198,7 @@ async function replaceMembers(
   );
   const added = await addMembers(write.trx, tenantId, groupId, wanted);
   if (added.length > 0 || removed.length > 0)
-    told(write, tenantId, "set_members", RESOURCE, groupId, { before: { removed }, after: { added } });
+    notifyChanged(write, tenantId, "set_members", RESOURCE, groupId, { before: { removed }, after: { added } });
   return { added, removed };
 }
 
@@ -251,7 +251,7 @@ async function bind(
   const already = wanted.filter((other) => !bound.includes(other));
   if (bound.length === 0)
     throw new Refused(refuse("already_bound", "All of them are already bound to the group.", { extra: { already_bound: already } }));
-  told(write, tenantId, "bind", from.side, id, { after: { [from.field]: bound } });
+  notifyChanged(write, tenantId, "bind", from.side, id, { after: { [from.field]: bound } });
   return { bound, already_bound: already };
 }
 
@@ -272,7 +272,7 @@ async function unbind(
     )
   ).map((binding) => otherOf(from, binding));
   if (unbound.length === 0) throw new Refused(refuse("not_bound", "None of them is bound to the group."));
-  told(write, tenantId, "unbind", from.side, id, { before: { [from.field]: unbound } });
+  notifyChanged(write, tenantId, "unbind", from.side, id, { before: { [from.field]: unbound } });
   return { unbound, not_bound: wanted.filter((other) => !unbound.includes(other)) };
 }
 

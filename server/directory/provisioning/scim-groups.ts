@@ -183,7 +183,7 @@ export async function createScimGroup(
     ...times,
   });
   const moved = await moveMembers(write, caller, id, [{ op: "add", ids: group.memberIds }]);
-  await told(write, caller, id, { ...request, status: 201, outcome: "created", changed: ["displayName"], moved });
+  await reportChange(write, caller, id, { ...request, status: 201, outcome: "created", changed: ["displayName"], moved });
   return getScimGroup({ db: write.trx }, caller, id, true);
 }
 
@@ -211,7 +211,7 @@ export async function changeScimGroup(
   if (changed.includes("displayName"))
     await endUserGroupStore.update(write.trx, id, { name: displayName, display_name: displayName, updated_at: write.now });
   await updateScimGroup(write.trx, id, { display_name: displayName, external_id: externalId, updated_at: write.now });
-  await told(write, caller, id, { ...request, status: request.method === "PUT" ? 200 : 204, outcome: "changed", changed, moved });
+  await reportChange(write, caller, id, { ...request, status: request.method === "PUT" ? 200 : 204, outcome: "changed", changed, moved });
 }
 
 export async function deleteScimGroup(write: Write, caller: ScimCaller, id: string, request: ScimRequest): Promise<void> {
@@ -221,7 +221,7 @@ export async function deleteScimGroup(write: Write, caller: ScimCaller, id: stri
   await signOutLeavers(write, caller, { groupId: id, names: namesOf(row) }, await scimMemberIds(write.trx, caller.source, id));
   await endUserGroupStore.remove(write.trx, id);
   write.notify(caller.tenantId, "end_user");
-  await told(write, caller, id, { ...request, status: 204, outcome: "deleted", changed: [], moved: NOBODY });
+  await reportChange(write, caller, id, { ...request, status: 204, outcome: "deleted", changed: [], moved: NOBODY });
 }
 
 interface Moved {
@@ -266,7 +266,7 @@ async function moveMembers(write: Write, caller: ScimCaller, groupId: string, ch
   return { added, removed, unknown };
 }
 
-async function told(
+async function reportChange(
   write: Write,
   caller: ScimCaller,
   id: string,

@@ -161,7 +161,7 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
   else await updateScimUser(write.trx, id, { ...values, deleted_at: null, created_at: write.now });
   if (!person.active) await endAccess(write, caller, id, [owned?.external_id ?? null, person.externalId]);
   const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
-  await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
+  await reportChange(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
   if (former !== undefined) return getScimUser({ db: write.trx }, caller, id);
   // A new person needs no read: they are as just written, without groups.
   return {
@@ -208,8 +208,8 @@ export async function changeScimUser(
   const person = next(before);
   const changed = changedNames(before.attributes, person.attributes);
   // Somebody reactivated manually while the directory had no token is deactivated again by its next update.
-  const isAsSaid = person.active ? row.active : !row.active && !user.is_active;
-  if (changed.length === 0 && isAsSaid) write.stay({}, {}, before);
+  const isUnchanged = person.active ? row.active : !row.active && !user.is_active;
+  if (changed.length === 0 && isUnchanged) write.stay({}, {}, before);
   await refuseTwins(write, caller, id, person);
   const activity = activityOf(write, user, row.shut_out, person.active);
   await endUserStore.update(write.trx, id, {
@@ -233,7 +233,7 @@ export async function changeScimUser(
   notifyUser(write, user);
   const isSwitched = person.active !== row.active || activity.patch.is_active !== undefined;
   const outcome = !isSwitched ? "changed" : person.active ? "reactivated" : "deactivated";
-  await told(write, caller, id, person.active, {
+  await reportChange(write, caller, id, person.active, {
     ...request,
     status: 200,
     outcome,
@@ -270,10 +270,10 @@ export async function deleteScimUser(write: Write, caller: ScimCaller, id: strin
   await updateScimUser(write.trx, id, { active: false, shut_out, deleted_at: write.now, updated_at: write.now });
   await endAccess(write, caller, id, [row.external_id]);
   notifyUser(write, user);
-  await told(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
+  await reportChange(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
 }
 
-async function told(
+async function reportChange(
   write: Write,
   caller: ScimCaller,
   id: string,

@@ -42,8 +42,8 @@ export function logJudgeBindings(
   const isSame = before?.modelId === after?.modelId;
   const entry = (action: "bind_judge" | "unbind_judge", binding: JudgeBinding, groupId: string) => {
     const what = { model_id: binding.modelId, semantic_policy_id: policyId };
-    const said = action === "bind_judge" ? { after: what } : { before: what };
-    write.log({ tenant_id: tenantId, action, resource: "group-models", resource_id: groupId, ...said });
+    const change = action === "bind_judge" ? { after: what } : { before: what };
+    write.log({ tenant_id: tenantId, action, resource: "group-models", resource_id: groupId, ...change });
   };
   for (const groupId of before?.groupIds ?? [])
     if (before !== null && !(isSame && after?.groupIds.includes(groupId))) entry("unbind_judge", before, groupId);

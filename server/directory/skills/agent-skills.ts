@@ -160,7 +160,7 @@ export async function recordTrial(
   tenantId: string,
   skillId: string,
   version: string,
-  asked: { readonly script: string; readonly argsSha256: string },
+  scriptCall: { readonly script: string; readonly argsSha256: string },
 ): Promise<{ readonly tenantId: string; readonly id: string; readonly version: number; readonly digest: string }> {
   const { row } = await foundVersion(write.trx, tenantId, skillId, version);
   write.log({
@@ -168,7 +168,7 @@ export async function recordTrial(
     action: "try_script",
     resource: AGENT_SKILLS,
     resource_id: skillId,
-    after: { version: row.version, digest: row.digest, script: asked.script, args_sha256: asked.argsSha256 },
+    after: { version: row.version, digest: row.digest, script: scriptCall.script, args_sha256: scriptCall.argsSha256 },
   });
   return { tenantId, id: skillId, version: row.version, digest: row.digest };
 }

@@ -16,14 +16,14 @@ export async function importSkill(write: Write, tenantId: string, { document, fi
   const id = (await agentSkillIdByName(write.trx, tenantId, name)) ?? (await agentSkills.create(write, tenantId, { name, description })).id;
   const skill = await agentSkillStore.find(write.trx, tenantId, id, "lock");
   if (skill === undefined) throw notFound("skill");
-  const told = async (version: number, created: boolean): Promise<AgentSkillImport> => ({
+  const importResult = async (version: number, created: boolean): Promise<AgentSkillImport> => ({
     skill: await agentSkills.get({ ...write.directory, db: write.trx }, tenantId, id),
     version: await readSkillVersion(write.trx, tenantId, id, String(version)),
     created,
   });
   const same = await versionOfDigest(write.trx, id, digest);
   if (same !== undefined) {
-    const answer = await told(same, false);
+    const answer = await importResult(same, false);
     write.stay({}, {}, answer);
     return answer;
   }
@@ -58,5 +58,5 @@ export async function importSkill(write: Write, tenantId: string, { document, fi
     resource_id: id,
     after: { name, version, digest, files: files.length, size_bytes: size },
   });
-  return told(version, true);
+  return importResult(version, true);
 }

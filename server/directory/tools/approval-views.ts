@@ -1,4 +1,4 @@
-import { askedByAccounts } from "../../store/approvals/approval-conflicts.ts";
+import { idsRequestedByAccounts } from "../../store/approvals/approval-conflicts.ts";
 import type { ApprovalRow } from "../../store/approvals/approvals.ts";
 import type { Database } from "../../store/database.ts";
 import { mayResolve, readApproval, type ViewedApproval, type Viewer } from "./approvals.ts";
@@ -12,9 +12,11 @@ export async function approvalViews(
 ): Promise<ReadonlyMap<string, ViewedApproval>> {
   const read = readApproval(row, now);
   const resolvers = viewers.filter((viewer) => mayResolve(row, viewer)).map(({ requesterId }) => requesterId);
-  const asked =
-    resolvers.length === 0 || read.status !== "pending" ? [] : await askedByAccounts(db, row.tenant_id, [row.id], "portal", resolvers);
-  const askers = new Set(asked.map(({ accountId }) => accountId));
+  const filter =
+    resolvers.length === 0 || read.status !== "pending"
+      ? []
+      : await idsRequestedByAccounts(db, row.tenant_id, [row.id], "portal", resolvers);
+  const askers = new Set(filter.map(({ accountId }) => accountId));
   const [approving, rejecting, looking] = [
     { ...read, may_resolve: true, may_approve: true },
     { ...read, may_resolve: true, may_approve: false },

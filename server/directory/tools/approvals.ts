@@ -15,7 +15,7 @@ import {
 import { expireApprovals as expireRows } from "../../store/approvals/approval-upkeep.ts";
 import { consumeApproval, markApprovalShown, type ApprovalRedemption } from "../../store/approvals/approval-use.ts";
 import { approvedInSession, transferApproval } from "../../store/approvals/carried-approvals.ts";
-import { askedByAccount, type ResolverAccount } from "../../store/approvals/approval-conflicts.ts";
+import { isRequestedByAccount, type ResolverAccount } from "../../store/approvals/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
 import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/approvals/held-answers.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approvals/approval-notifications.ts";
@@ -308,7 +308,7 @@ export async function countApprovable(parts: Parts, tenantId: string, viewer: Vi
 
 /** Those that the viewer requested in another way than as the recorded requester. */
 async function ownAmong(parts: Parts, tenantId: string, ids: readonly string[], viewer: Viewer): Promise<ReadonlySet<string>> {
-  return ids.length === 0 ? new Set() : askedByAccount(parts.db, tenantId, ids, { plane: "portal", id: viewer.requesterId });
+  return ids.length === 0 ? new Set() : isRequestedByAccount(parts.db, tenantId, ids, { plane: "portal", id: viewer.requesterId });
 }
 
 /** `approval_token` is present only while the approval is granted and unused, and only for the requester. */
@@ -351,7 +351,11 @@ async function resolve(
 ): Promise<ApprovalRow> {
   const before = await visible(parts, tenantId, id, resolver.viewer);
   if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
-  if (status === "approved" && resolver.account !== null && (await askedByAccount(parts.db, tenantId, [id], resolver.account)).has(id))
+  if (
+    status === "approved" &&
+    resolver.account !== null &&
+    (await isRequestedByAccount(parts.db, tenantId, [id], resolver.account)).has(id)
+  )
     throw new Refused(refuse("forbidden", "The call came with your own account or a key you made: somebody else has to approve it."));
   const now = parts.clock.now();
   return together(parts.db, async (db) => {

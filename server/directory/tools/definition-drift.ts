@@ -15,7 +15,7 @@ export function toolDefinitionsOf({ tools }: McpSnapshotRow): Map<string, unknow
   );
 }
 
-const told = ({ id, taken_at: at }: McpSnapshotRow) => ({ snapshot_id: id, taken_at: at.toISOString() });
+const snapshotOf = ({ id, taken_at: at }: McpSnapshotRow) => ({ snapshot_id: id, taken_at: at.toISOString() });
 
 /** How a server's tools and instructions differ from those last accepted. Throws a `not_found` refusal. */
 export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantId: string, id: string): Promise<DefinitionDrift> {
@@ -37,8 +37,8 @@ export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantI
     };
   });
   return {
-    accepted: { ...told(compared.before), accepted_at: server.accepted_at?.toISOString() ?? null },
-    current: told(compared.current),
+    accepted: { ...snapshotOf(compared.before), accepted_at: server.accepted_at?.toISOString() ?? null },
+    current: snapshotOf(compared.current),
     instructions:
       compared.before.instructions === compared.current.instructions
         ? null

@@ -239,7 +239,7 @@ export async function recordDiscovery(
   const plain = diff(row.tool_index, found.toolIndex);
   const configs = await toolsOfConfigs(write.trx, id);
   const isNamed = (name: string) => configs.some(({ tools }) => tools.has(name) || tools.has("*"));
-  const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter(isNamed) };
+  const plainDiff: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter(isNamed) };
   await mcpServerStore.update(write.trx, id, {
     dialect: found.dialect,
     protocol_version: found.protocolVersion,
@@ -268,17 +268,17 @@ export async function recordDiscovery(
     prompts: JSON.stringify(found.prompts),
     resources: JSON.stringify(found.resources),
     resource_templates: JSON.stringify(found.resourceTemplates),
-    diff: JSON.stringify(told),
+    diff: JSON.stringify(plainDiff),
   });
   write.log({
     tenant_id: tenantId,
     action: "discover",
     resource: "mcp-servers",
     resource_id: id,
-    after: { dialect: found.dialect, protocol_version: found.protocolVersion, server_version: found.serverVersion, diff: told },
+    after: { dialect: found.dialect, protocol_version: found.protocolVersion, server_version: found.serverVersion, diff: plainDiff },
   });
   write.notify(tenantId, "policy");
-  return told;
+  return plainDiff;
 }
 
 /** Records the result of a health probe. This is not a policy change. Throws `not_found` and `ServerMoved`. */

@@ -52,8 +52,8 @@ export async function matchNames(trx: Trx, { tenantId, providerId, providerName,
     const shown = keys?.find(({ id }) => id === vendorId);
     const target = kind === "model" ? (own.models.find((name) => name === vendorId) ?? null) : ownerOf(shown, keys ?? [], own.keys);
     const by = target === null ? null : kind === "model" ? "exact" : "hint";
-    const told = { label: shown?.name ?? null, project: shown?.project ?? project, target, matched_by: by, updated_at: now };
-    await noteMapping(trx, { provider_id: providerId, tenant_id: tenantId, kind, vendor_id: vendorId, ...told });
+    const mapping = { label: shown?.name ?? null, project: shown?.project ?? project, target, matched_by: by, updated_at: now };
+    await noteMapping(trx, { provider_id: providerId, tenant_id: tenantId, kind, vendor_id: vendorId, ...mapping });
   }
   const unmatched = (await allMappings(trx, tenantId, providerId)).filter(({ target, ignored }) => target === null && !ignored);
   if (register)

@@ -44,8 +44,8 @@ function ofVendor(row: VendorFigures): Sums {
 
 /** Days whose figures the vendor may still change or add. They are compared, but excluded from the totals of both sides. */
 function unsettledDays(vendor: readonly VendorFigures[], gateway: readonly GatewayFigures[], completeBefore: number): ReadonlySet<string> {
-  const told = new Set(vendor.map(({ day }) => day));
-  const untold = gateway.filter(({ day }) => !told.has(day) && Date.parse(day) + DAY_MS > completeBefore);
+  const reportedDays = new Set(vendor.map(({ day }) => day));
+  const untold = gateway.filter(({ day }) => !reportedDays.has(day) && Date.parse(day) + DAY_MS > completeBefore);
   return new Set([...vendor.filter(({ provisional }) => provisional), ...untold].map(({ day }) => day));
 }
 
@@ -68,12 +68,12 @@ export async function reconcileUsage(
   db: Database | Trx,
   tenantId: string,
   providerId: string,
-  asked: ReconciledSpan,
+  requestedSpan: ReconciledSpan,
   now: Date,
 ): Promise<UsageReconciliation> {
   const provider = await getImportProvider(db, tenantId, providerId);
-  const to = asked.to ?? now.toISOString().slice(0, 10);
-  const from = asked.from ?? new Date(Date.parse(to) - 30 * DAY_MS).toISOString().slice(0, 10);
+  const to = requestedSpan.to ?? now.toISOString().slice(0, 10);
+  const from = requestedSpan.from ?? new Date(Date.parse(to) - 30 * DAY_MS).toISOString().slice(0, 10);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
   if (!(Date.parse(from) >= 0)) throw invalidFields("invalid_query", [{ field: "from", message: "must not be before 1970" }]);
   if (days <= 0 || days > MOST_DAYS)
@@ -89,7 +89,7 @@ export async function reconcileUsage(
   const places = new Map<string, Compared>();
   const totals = { vendor: none(), gateway: none(), provisional: 0n };
   const place = (day: string, model: string | null, key: string | null): Compared => {
-    const at = { day, model: asked.by === "model" ? model : null, key: asked.by === "key" ? key : null };
+    const at = { day, model: requestedSpan.by === "model" ? model : null, key: requestedSpan.by === "key" ? key : null };
     const name = JSON.stringify(at);
     const nothing = () => ({ cost: 0n, tokens: 0 });
     const made: Compared = {
@@ -155,7 +155,7 @@ export async function reconcileUsage(
   return {
     from,
     to,
-    by: asked.by,
+    by: requestedSpan.by,
     split: provider.split,
     rows,
     totals: {

@@ -10,14 +10,14 @@ const DAY_MS = 24 * HOUR_MS;
 const DEFAULT_DAYS = 30;
 const MOST_DAYS = 800;
 
-export type AskedUsage = Omit<z.output<typeof usageReportQuery>, "page" | "page_size" | "limit" | "offset" | "format">;
+export type UsageReportRequest = Omit<z.output<typeof usageReportQuery>, "page" | "page_size" | "limit" | "offset" | "format">;
 
 function invalid(field: string, message: string): Error {
   return invalidFields("invalid_query", [{ field, message }]);
 }
 
 /** Rounded to whole hours, since no finer totals are kept. */
-function windowOf({ from, to }: AskedUsage, now: number): { readonly from: Date; readonly to: Date } {
+function windowOf({ from, to }: UsageReportRequest, now: number): { readonly from: Date; readonly to: Date } {
   const end = Math.ceil((to === undefined ? now : Date.parse(to)) / HOUR_MS) * HOUR_MS;
   const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : Math.floor(Date.parse(from) / HOUR_MS) * HOUR_MS;
   if (start >= end) throw invalid("from", "must be before to");
@@ -33,13 +33,13 @@ function inDollars<Part extends UsageSums>({ cost, ...rest }: Part) {
 export async function reportUsage(
   { db, clock }: Directory,
   tenantId: string,
-  asked: AskedUsage,
+  request: UsageReportRequest,
   dividedBy: readonly UsagePart[],
   page: { readonly limit: number; readonly offset: number },
 ) {
-  const { resource_group_id: resourceGroupId, subgroups = false, api_key_id: apiKeyId, model } = asked;
+  const { resource_group_id: resourceGroupId, subgroups = false, api_key_id: apiKeyId, model } = request;
   if (subgroups && resourceGroupId === undefined) throw invalid("subgroups", "needs resource_group_id");
-  const window = windowOf(asked, clock.now());
+  const window = windowOf(request, clock.now());
   const found = await readUsage(db, { tenantId, ...window, resourceGroupId, subgroups, apiKeyId, model }, dividedBy, page);
   return {
     items: found.items.map(inDollars),

@@ -9,23 +9,23 @@ import { type Variable, VARIABLES } from "./variables.ts";
  */
 export function readSecretFiles(env: Record<string, string | undefined>): void {
   for (const [name, { secret }] of Object.entries<Variable>(VARIABLES)) {
-    const told = `${name}_FILE`;
-    const path = env[told];
+    const setting = `${name}_FILE`;
+    const path = env[setting];
     if (secret !== true || path === undefined) continue;
-    delete env[told];
+    delete env[setting];
     if (path === "") continue;
-    if ((env[name] ?? "") !== "") throw new ConfigurationError(`${name} and ${told} are both set: one of them has to go`);
-    env[name] = contentsOf(told, path);
+    if ((env[name] ?? "") !== "") throw new ConfigurationError(`${name} and ${setting} are both set: one of them has to go`);
+    env[name] = contentsOf(setting, path);
   }
 }
 
-function contentsOf(told: string, path: string): string {
+function contentsOf(setting: string, path: string): string {
   let text: string;
   try {
     text = readFileSync(path, "utf8").replace(/[\r\n]+$/, "");
   } catch (error) {
-    throw new ConfigurationError(`${told} names a file that cannot be read: ${reasonOf(error)}`);
+    throw new ConfigurationError(`${setting} names a file that cannot be read: ${reasonOf(error)}`);
   }
-  if (text === "") throw new ConfigurationError(`${told} names a file with nothing in it (${path})`);
+  if (text === "") throw new ConfigurationError(`${setting} names a file with nothing in it (${path})`);
   return text;
 }

@@ -129,7 +129,7 @@ function placeOf(bytes: Buffer, entry: Entry): { readonly name: string; readonly
   const differing = flags ^ entry.generalPurposeBitFlag;
   const [packed, unpacked] = sizesOf(bytes, from, bytes.subarray(nameEnd, begin));
   const later = (flags & SIZES_FOLLOW) !== 0;
-  const is = (said: number, listedAs: number) => said === listedAs || (later && said === 0);
+  const is = (recordedSize: number, listedAs: number) => recordedSize === listedAs || (later && recordedSize === 0);
   const agrees =
     rawName.equals(entry.fileNameRaw) &&
     (differing & ENCRYPTED) === 0 &&

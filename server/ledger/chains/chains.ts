@@ -89,13 +89,17 @@ export async function marked(
   const known = findings.length === 0 ? new Map<string, never>() : await acknowledgedFindings(db, verification.chain_id, tenantId);
   const gapAround = ({ chain_seq: from, through_seq: to }: VerificationFinding) =>
     [...known.values()].find((one) => one.verdict === "missing" && one.chain_seq <= from && one.through_seq >= to);
-  const told = findings.map((finding) => {
+  const reportedFindings = findings.map((finding) => {
     const by = known.get(finding.id) ?? (isCut(finding, range) ? gapAround(finding) : undefined);
     if (by === undefined) return { ...finding, acknowledged_at: null, acknowledged_by: null, note: null };
     const { finding_id: id, acknowledged_at: at, acknowledged_by, note } = by;
     return { ...finding, id, acknowledged_at: at.toISOString(), acknowledged_by, note };
   });
-  return { ...verification, findings: told, unacknowledged: total - told.filter(({ acknowledged_at: at }) => at !== null).length };
+  return {
+    ...verification,
+    findings: reportedFindings,
+    unacknowledged: total - reportedFindings.filter(({ acknowledged_at: at }) => at !== null).length,
+  };
 }
 
 /** Verifies a chain as of one snapshot. Throws `Refused`: not_found, or invalid_body for a bad range. */

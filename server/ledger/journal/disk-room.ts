@@ -11,7 +11,7 @@ const FREE_KNOWN_MS = 100;
 export class DiskRoom {
   /** As last read, less what was written since. */
   freeBytes = Number.POSITIVE_INFINITY;
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private checkedAt = Number.NEGATIVE_INFINITY;
   private short = false;
   private readonly ballast: Ballast;
   private readonly directory: string;
@@ -29,8 +29,8 @@ export class DiskRoom {
   /** Bytes free beyond what is kept free; negative when the disk is short. */
   spareBytes(): number {
     const now = performance.now();
-    if (now - this.lookedAt >= FREE_KNOWN_MS) {
-      this.lookedAt = now;
+    if (now - this.checkedAt >= FREE_KNOWN_MS) {
+      this.checkedAt = now;
       this.freeBytes = this.files.free(this.directory);
     }
     return this.freeBytes - KEPT_FREE_BYTES;
@@ -47,7 +47,7 @@ export class DiskRoom {
   /** False if there is no ballast left to release. */
   dropBallast(): boolean {
     if (!this.ballast.drop()) return false;
-    this.lookedAt = Number.NEGATIVE_INFINITY;
+    this.checkedAt = Number.NEGATIVE_INFINITY;
     return true;
   }
 

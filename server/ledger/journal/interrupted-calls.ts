@@ -11,8 +11,8 @@ export async function writeInterrupted(
 ): Promise<void> {
   // A journal restored from an older copy may not know that a call was sealed. A second row with its ID would be rejected and leave a gap
   // in the table.
-  const told = unsealed.size === 0 ? new Set<string>() : await storedIds(db, [...unsealed.keys()]);
-  const interrupted = [...unsealed].flatMap(([id, marker]) => (told.has(id) ? [] : [marker]));
+  const storedBefore = unsealed.size === 0 ? new Set<string>() : await storedIds(db, [...unsealed.keys()]);
+  const interrupted = [...unsealed].flatMap(([id, marker]) => (storedBefore.has(id) ? [] : [marker]));
   for (const marker of interrupted) write(interruptedRow(marker));
   if (interrupted.length > 0) log.warn("audit_calls_interrupted", { calls: interrupted.length });
 }

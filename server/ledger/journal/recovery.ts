@@ -100,11 +100,13 @@ function isSigned(head: ChainHead, last: LastCheckpoint | null, chainId: string,
  * attempts was written before one more.
  */
 export function interruptedRow(marker: AuditRow): AuditRow {
-  const told = (marker.custom_metadata as { attempts?: object[] } | null | undefined)?.attempts;
+  const markedAttempts = (marker.custom_metadata as { attempts?: object[] } | null | undefined)?.attempts;
   const underWay = { model: marker.llm_model_used, provider: marker.llm_provider, outcome: INTERRUPTED, status: null, duration_ms: null };
   return {
     ...marker,
-    ...(told === undefined ? {} : { custom_metadata: { ...(marker.custom_metadata as object), attempts: [...told, underWay] } }),
+    ...(markedAttempts === undefined
+      ? {}
+      : { custom_metadata: { ...(marker.custom_metadata as object), attempts: [...markedAttempts, underWay] } }),
     success: false,
     error_type: INTERRUPTED,
     error_message: "The gateway process ended before this call did; what its upstream did is not known.",

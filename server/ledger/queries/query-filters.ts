@@ -79,8 +79,8 @@ export function filterConditions(filters: Readonly<Record<string, unknown>>): {
       continue;
     }
     const { type } = FIELDS[name as FieldName];
-    const told = Array.isArray(given) ? given : [given];
-    const values = type === "timestamp" ? told.map((value) => timeOf(value) ?? value) : told;
+    const givenValues = Array.isArray(given) ? given : [given];
+    const values = type === "timestamp" ? givenValues.map((value) => timeOf(value) ?? value) : givenValues;
     const present = values.filter((value) => value !== null);
     if (values.length > 1_000) errors.push({ field, message: "must name at most 1000 values" });
     else if (!present.every((value) => fits(type, value)))

@@ -30,12 +30,12 @@ export async function knownSpans(
     ),
     firstCallsOfTraces(db, tenantId, apiKeyId, [...new Set(traceIds)]),
   ]);
-  const told = new Set<string>();
+  const seenIds = new Set<string>();
   const carried = new Map<string, { rowId: string; rootTaskId: string | null }>();
   for (const row of rows) {
     const key = `${row.trace_id}/${row.span_id}`;
-    if (row.source === "otel") told.add(key);
+    if (row.source === "otel") seenIds.add(key);
     else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.credential_id === apiKeyId ? row.root_task_id : null });
   }
-  return { reported: told, gatewayCalls: carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
+  return { reported: seenIds, gatewayCalls: carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
 }

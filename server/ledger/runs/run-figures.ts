@@ -29,9 +29,9 @@ export async function listRuns(
   return { ...found, items: found.items.map(summaryOf) };
 }
 
-export function readRunWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
-  const to = asked.to === undefined ? now : Date.parse(asked.to);
-  const from = asked.from === undefined ? Math.max(to - DAY_MS, FIRST_MOMENT) : Date.parse(asked.from);
+export function readRunWindow(requested: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
+  const to = requested.to === undefined ? now : Date.parse(requested.to);
+  const from = requested.from === undefined ? Math.max(to - DAY_MS, FIRST_MOMENT) : Date.parse(requested.from);
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 

@@ -15,32 +15,32 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
   const reply = readWhole(conversation, bytes);
   const body = replyObject(bytes);
   if (reply === null || body === null) return null;
-  const told = new ToldWords(outputFormOf(conversation).texts);
-  told.add(body, wholeSource(body, bytes), true);
-  return joined(partsOfReply(reply), told);
+  const words = new AnswerWords(outputFormOf(conversation).texts);
+  words.add(body, wholeSource(body, bytes), true);
+  return joined(partsOfReply(reply), words);
 }
 
 /** All text of a streamed answer, complete or not, including arguments of tool calls. */
 export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
-  return joined(partsOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
+  return joined(partsOfEvents(readPieces(conversation, pieces).events), wordsOfPieces(outputFormOf(conversation), pieces));
 }
 
 /** All text of a whole answer that is not a conversation, such as a transcript; null if it cannot be read. */
 export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): string | null {
   const body = replyObject(bytes);
   if (body === null) return null;
-  const told = new ToldWords(texts);
-  told.add(body, wholeSource(body, bytes), true);
-  return joined([], told);
+  const words = new AnswerWords(texts);
+  words.add(body, wholeSource(body, bytes), true);
+  return joined([], words);
 }
 
 /** All text of a streamed answer that is not a conversation. */
 export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Array[]): string {
-  return joined([], toldInPieces(form, pieces));
+  return joined([], wordsOfPieces(form, pieces));
 }
 
-function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): ToldWords {
-  const words = new ToldWords(texts);
+function wordsOfPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): AnswerWords {
+  const words = new AnswerWords(texts);
   const frames = framingOf(framing);
   for (const piece of pieces) for (const frame of frames.push(piece)) if (frame.body !== null) words.add(frame.body, frame, false);
   const last = frames.rest();
@@ -48,15 +48,15 @@ function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Arra
   return words;
 }
 
-interface SaidPart {
+interface AnswerPart {
   /** Parts with the same flow are one text in formats that do not separate parts; null for a tool call. */
   readonly flow: string | null;
   readonly text: string;
 }
 
-function partsOfReply(reply: ConversationReply): readonly SaidPart[] {
+function partsOfReply(reply: ConversationReply): readonly AnswerPart[] {
   return reply.candidates.flatMap(({ index, parts }) =>
-    parts.flatMap((part): SaidPart[] => {
+    parts.flatMap((part): AnswerPart[] => {
       if (part.kind === "picture") return [];
       if (part.kind === "tool_call") return [{ flow: null, text: `${part.name} ${part.arguments}` }];
       return [{ flow: `${index} ${part.kind}`, text: part.text }];
@@ -64,8 +64,8 @@ function partsOfReply(reply: ConversationReply): readonly SaidPart[] {
   );
 }
 
-function partsOfEvents(events: readonly ConversationEvent[]): readonly SaidPart[] {
-  const parts = new Map<string, SaidPart>();
+function partsOfEvents(events: readonly ConversationEvent[]): readonly AnswerPart[] {
+  const parts = new Map<string, AnswerPart>();
   for (const event of events) {
     if (event.kind !== "part_start" && event.kind !== "delta") continue;
     const name = `${event.candidate} ${event.part}`;
@@ -78,7 +78,7 @@ function partsOfEvents(events: readonly ConversationEvent[]): readonly SaidPart[
 }
 
 /** Text read from the answer's own format, which may hold more than the vendor-neutral form, such as output of hosted tools. */
-class ToldWords {
+class AnswerWords {
   private readonly texts: AnswerTexts;
   private readonly channels = new Map<string, string>();
   private readonly calls = new Map<string, BufferedToolCall>();
@@ -110,18 +110,18 @@ class ToldWords {
 }
 
 /** The parts, followed by texts they do not contain. Each text is compared once, since an answer may hold very many. */
-function joined(parts: readonly SaidPart[], { words }: ToldWords): string {
+function joined(parts: readonly AnswerPart[], { words }: AnswerWords): string {
   const flows = new Map<string, string>();
   for (const { flow, text } of parts) if (flow !== null) flows.set(flow, (flows.get(flow) ?? "") + text);
-  const said = parts.map(({ text }) => text);
-  const known = new Set(["", ...said.map(withoutSpace), ...[...flows.values()].map(withoutSpace)]);
+  const texts = parts.map(({ text }) => text);
+  const known = new Set(["", ...texts.map(withoutSpace), ...[...flows.values()].map(withoutSpace)]);
   for (const word of words) {
     const bare = withoutSpace(word);
     if (known.has(bare)) continue;
     known.add(bare);
-    said.push(word);
+    texts.push(word);
   }
-  return said.filter((part) => part !== "").join("\n\n");
+  return texts.filter((part) => part !== "").join("\n\n");
 }
 
 /** Ignores whitespace, because formats differ in where parts begin and how JSON is written. */

@@ -87,7 +87,7 @@ function rest(whole: number, kinds: number): number {
   return Math.max(0, whole - kinds);
 }
 
-function costOfPictures(prices: Prices, { images = 0, imagesAsked }: Usage): Cost | null {
+function costOfPictures(prices: Prices, { images = 0, requestedImages: imagesAsked }: Usage): Cost | null {
   return costEach(imagePriceOf(prices, imagesAsked?.quality ?? null, imagesAsked?.size ?? null), images);
 }
 

@@ -1,5 +1,5 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { AskedVideo } from "../../wire/media-asked.ts";
+import type { ReferencedVideo } from "../../wire/media-request.ts";
 
 /** The most tokens per second of video that token-billing vendors charge. */
 export const VIDEO_TOKENS_PER_SECOND = 10_000;
@@ -12,7 +12,7 @@ const LONGEST_FILM = 30;
 /** The most output tokens that a video request may be billed for; 0 if the model has no token prices. */
 export function billedVideoTokens(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations" | "priceSchedule">,
-  film: Pick<AskedVideo, "seconds">,
+  film: Pick<ReferencedVideo, "seconds">,
 ): number {
   const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
   return byTokens ? Math.ceil(billedVideoSeconds(model, film) * VIDEO_TOKENS_PER_SECOND) : 0;
@@ -21,7 +21,7 @@ export function billedVideoTokens(
 /** The most seconds of video that a request may be billed for. */
 export function billedVideoSeconds(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations">,
-  { seconds }: Pick<AskedVideo, "seconds">,
+  { seconds }: Pick<ReferencedVideo, "seconds">,
 ): number {
   if (seconds !== null) return seconds;
   const longest = Math.max(0, ...(model.supportedVideoDurations ?? []));

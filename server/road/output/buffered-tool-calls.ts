@@ -67,14 +67,14 @@ export class BufferedToolCall {
   /** Replaces the arguments in every place that states them. */
   rewrite(text: string): void {
     this.replace(text);
-    let told = false;
+    let isReported = false;
     for (const { place, form } of this.pieces) {
       if (place === null) continue;
       if (form === "whole") place.holder[place.key] = text;
       else if (form === "object") place.holder[place.key] = valueOf(text);
       else {
-        place.holder[place.key] = told ? "" : text;
-        told = true;
+        place.holder[place.key] = isReported ? "" : text;
+        isReported = true;
       }
     }
   }

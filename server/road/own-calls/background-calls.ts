@@ -317,8 +317,8 @@ export class BackgroundCalls {
     for (const tell of call.beforeRecord) tell();
     noteRequest(call);
     const { row, id } = call;
-    const told = row.custom_metadata as { batch?: object } | null | undefined;
-    row.custom_metadata = { ...told, batch: { ...told?.batch, price_factor: call.priceFactor ?? 1 } };
+    const metadata = row.custom_metadata as { batch?: object } | null | undefined;
+    row.custom_metadata = { ...metadata, batch: { ...metadata?.batch, price_factor: call.priceFactor ?? 1 } };
     return { departure: batched.departed, id, timestamp: row.timestamp as string, row: { ...row }, asked: view.content() };
   }
 }

@@ -5,8 +5,8 @@ const WARNINGS = "x-gw-policy-warnings";
 
 /** Adds each name once. Warnings raised after the answer's headers were sent appear only on the row. */
 export function warnCaller({ answerHeaders }: Pick<Call, "answerHeaders">, name: string): void {
-  const told = answerHeaders[WARNINGS];
+  const listedBefore = answerHeaders[WARNINGS];
   const encoded = encodeURIComponent(name.toWellFormed());
-  if (told === undefined) answerHeaders[WARNINGS] = encoded;
-  else if (!told.split(", ").includes(encoded)) answerHeaders[WARNINGS] = `${told}, ${encoded}`;
+  if (listedBefore === undefined) answerHeaders[WARNINGS] = encoded;
+  else if (!listedBefore.split(", ").includes(encoded)) answerHeaders[WARNINGS] = `${listedBefore}, ${encoded}`;
 }

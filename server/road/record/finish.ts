@@ -84,7 +84,7 @@ export function noteAttempts(call: Call): void {
   const { row, attempts } = call;
   const unasked = row.llm_cache_hit === true && routeOf(call)?.group != null;
   if (attempts.length < 2 && (attempts[0]?.outcome ?? "served") === "served" && !unasked) return;
-  const told = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({
+  const attemptFacts = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({
     model,
     provider,
     outcome,
@@ -98,7 +98,7 @@ export function noteAttempts(call: Call): void {
           cost_usd: costMicros === null ? null : usdFromMicros(costMicros),
         }),
   }));
-  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: told };
+  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: attemptFacts };
 }
 
 /** The outcome of a whole answer. */

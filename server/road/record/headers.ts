@@ -28,12 +28,12 @@ export function sanitisedHeaders(headers: Readonly<Record<string, string>>): Rec
   for (const name in headers) {
     if (isSecret(name)) continue;
     const value = headers[name] as string;
-    const told = HOLDS_ADDRESS.test(name) ? (value.split(/[?#]/)[0] as string) : value;
+    const recordedValue = HOLDS_ADDRESS.test(name) ? (value.split(/[?#]/)[0] as string) : value;
     // Redact before truncating: a truncated token would no longer be recognised.
     const shown =
-      told.includes("sk_gw_api_") || told.includes("eyJ")
-        ? told.replace(SECRET_VALUE, (found) => (NO_TOKEN.test(found) ? found : "[secret]"))
-        : told;
+      recordedValue.includes("sk_gw_api_") || recordedValue.includes("eyJ")
+        ? recordedValue.replace(SECRET_VALUE, (found) => (NO_TOKEN.test(found) ? found : "[secret]"))
+        : recordedValue;
     kept[name] = shown.length > MAX_VALUE ? shown.slice(0, MAX_VALUE) : shown;
   }
   return kept;

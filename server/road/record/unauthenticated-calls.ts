@@ -23,10 +23,10 @@ export interface UnauthenticatedCallsParts {
 interface Place {
   calls: number;
   /** Summary rows for the calls past the limit, by the tenant they named. */
-  readonly told: Map<string | null, Told>;
+  readonly tellers: Map<string | null, TellerCounts>;
 }
 
-interface Told {
+interface TellerCounts {
   readonly row: AuditRow;
   calls: number;
   last: number;
@@ -67,16 +67,16 @@ export class UnauthenticatedCalls {
     this.turn(now);
     const address = this.places.has(networkOf(call.ip)) || this.places.size < MAX_PLACES ? networkOf(call.ip) : ELSEWHERE;
     let place = this.places.get(address);
-    if (place === undefined) this.places.set(address, (place = { calls: 0, told: new Map() }));
+    if (place === undefined) this.places.set(address, (place = { calls: 0, tellers: new Map() }));
     place.calls++;
     if (place.calls <= this.parts.rowsPerMinute) return null;
     const tenantId = call.row.tenant_id ?? this.knownTenant(call);
     if (tenantId !== null) this.parts.refused.note(tenantId);
-    const teller = place.told.has(tenantId) || place.told.size < MAX_TENANTS ? tenantId : null;
-    let told = place.told.get(teller);
-    if (told === undefined) place.told.set(teller, (told = this.begin(call, address, teller)));
-    told.calls++;
-    told.last = now;
+    const teller = place.tellers.has(tenantId) || place.tellers.size < MAX_TENANTS ? tenantId : null;
+    let counts = place.tellers.get(teller);
+    if (counts === undefined) place.tellers.set(teller, (counts = this.begin(call, address, teller)));
+    counts.calls++;
+    counts.last = now;
     return refuse("too_many_strangers", undefined, {
       headers: { "retry-after": String(Math.ceil(((this.minute + 1) * MINUTE_MS - now) / 1000)) },
     });
@@ -105,7 +105,7 @@ export class UnauthenticatedCalls {
     await Promise.all(
       places
         .values()
-        .flatMap(({ told }) => told.values())
+        .flatMap(({ tellers: told }) => told.values())
         .map(({ row, calls, last }) => {
           row.custom_metadata = { calls, from: row.timestamp, until: isoMicros(last * MICROS) };
           return this.parts.ledger.seal(row);
@@ -114,7 +114,7 @@ export class UnauthenticatedCalls {
   }
 
   /** The begin marker is written at once, so that calls turned away leave a trace even if the process is killed. */
-  private begin(call: Call, address: string, tenantId: string | null): Told {
+  private begin(call: Call, address: string, tenantId: string | null): TellerCounts {
     const micros = this.parts.clock.micros();
     const row: AuditRow = {
       id: ulid(Math.floor(micros / MICROS)),

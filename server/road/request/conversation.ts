@@ -14,11 +14,11 @@ export interface Conversation {
   readonly passing: {
     /** Set if the provider operation is not the format's default one. */
     readonly operation?: ProviderOperation;
-    stream(sealed: SealsTold): StreamCodec;
+    stream(sealed: NoteSeals): StreamCodec;
     /** Null if the bytes are not an answer of this format. */
     reply(
       bytes: Uint8Array,
-      sealed: SealsTold,
+      sealed: NoteSeals,
     ): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
   };
   /** Null for server-sent events. */
@@ -47,7 +47,7 @@ export interface Conversation {
 }
 
 /** Receives the signatures of an answer's reasoning, which the caller sends back later. */
-export type SealsTold = (seals: readonly string[]) => void;
+export type NoteSeals = (seals: readonly string[]) => void;
 
 export interface PreviousAnswer {
   readonly field: string;

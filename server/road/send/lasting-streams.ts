@@ -47,11 +47,11 @@ export class LastingStreams {
 
   /** Ends the streams of callers who would no longer be admitted. */
   async check(): Promise<void> {
-    let looked = 0;
+    let checkedCount = 0;
     for (const listener of this.open.all()) {
       if (!this.open.has(listener)) continue;
       // Yield to the event loop so that other calls are not delayed.
-      if (++looked % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      if (++checkedCount % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
       const refusal = await this.accessRefusal(listener);
       if (refusal !== null) {
         this.open.delete(listener);

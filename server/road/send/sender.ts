@@ -55,8 +55,8 @@ export class Sender {
     // A refusal with its own way to get a credential overrides this header.
     const challenge: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer" } : {};
     const outcome = refusedOutcome(call, refusal);
-    const told = outcome.status === usual ? { ...outcome, status } : outcome;
-    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...challenge, ...shown.headers }, body), told);
+    const reported = outcome.status === usual ? { ...outcome, status } : outcome;
+    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...challenge, ...shown.headers }, body), reported);
   }
 
   /** Null if the row could not be stored: the answer must not be sent then. */
@@ -79,8 +79,8 @@ export class Sender {
    * stream.
    */
   late(call: Call, surface: Surface, late: LateAnswer, sealBroken: () => Promise<boolean>): Response {
-    const { said } = late.awaited;
-    const headers = { ...call.answerHeaders, ...late.awaited.headers, ...call.askedHeaders };
+    const { said: bytesSent } = late.awaited;
+    const headers = { ...call.answerHeaders, ...late.awaited.headers, ...call.requestHeadersSent };
     const content = new SentContent(storedBodies(call) !== "none");
     const ended = Promise.withResolvers<void>();
     const rest = this.restOf(call, surface, late, headers, content, sealBroken).then((given) => {
@@ -93,10 +93,10 @@ export class Sender {
       start(controller) {
         const say = () => {
           if ((controller.desiredSize ?? 0) <= 0) return;
-          content.addBeside(said);
-          controller.enqueue(said);
+          content.addBeside(bytesSent);
+          controller.enqueue(bytesSent);
         };
-        silence = streamKeepAlive(said, say, [LATE_SILENCE_MS, LATE_SILENCE_MS]);
+        silence = streamKeepAlive(bytesSent, say, [LATE_SILENCE_MS, LATE_SILENCE_MS]);
         say();
       },
       async pull(controller) {
@@ -149,8 +149,8 @@ export class Sender {
     this.begin(call, given);
     const answer = withHeldEnd(given);
     const headers = { ...call.answerHeaders, ...answer.headers };
-    const end = async ({ failure, abandoned, last, errorReported: told }: StreamEnd): Promise<Uint8Array | null> => {
-      const errorFrame = failure === null || told ? null : surface.streamError(failure, call, content.last);
+    const end = async ({ failure, abandoned, last, errorReported: wasErrorReported }: StreamEnd): Promise<Uint8Array | null> => {
+      const errorFrame = failure === null || wasErrorReported ? null : surface.streamError(failure, call, content.last);
       const tail = answer.bytes !== true ? (errorFrame ?? last) : failure === null ? last : null;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));

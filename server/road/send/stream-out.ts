@@ -74,10 +74,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   };
 
   /** Sends no keep-alives to a caller who is not reading, so that they do not pile up. */
-  const tellSilence = (said: Uint8Array) => {
+  const tellSilence = (bytes: Uint8Array) => {
     if (ended || ending || unread || (controller.desiredSize ?? 0) <= 0) return;
-    parts.sent(said);
-    controller.enqueue(said);
+    parts.sent(bytes);
+    controller.enqueue(bytes);
   };
   const silence = streamKeepAlive(answer.whenSilent ?? null, tellSilence, parts.silentMs);
   const give = (piece: Uint8Array) => {
@@ -165,14 +165,14 @@ function refusedEnd(failure: Refusal): StreamEnd {
 }
 
 function torn(call: Call, { sender }: StreamAnswer, reason: string): Refusal {
-  const told = (what: string) => (sender === undefined ? undefined : `The ${sender} ${what}.`);
+  const message = (what: string) => (sender === undefined ? undefined : `The ${sender} ${what}.`);
   const why = abortReason(call);
   if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
   const ending = endingRefusal(call);
   if (ending !== null) return ending;
   return why === "upstream_timeout"
-    ? refuse("upstream_timeout", told("did not answer in time"))
-    : refuse("upstream_interrupted", told("broke off its answer"), { reason });
+    ? refuse("upstream_timeout", message("did not answer in time"))
+    : refuse("upstream_interrupted", message("broke off its answer"), { reason });
 }
 
 /** The end of a stream whose upstream sends nothing more. */

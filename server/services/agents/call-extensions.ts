@@ -41,7 +41,7 @@ export class CallExtensions {
   };
 
   /** Response headers for the caller. */
-  told(version: AgentVersion): Record<string, string> {
+  responseHeaders(version: AgentVersion): Record<string, string> {
     return this.activated.length === 0 ? {} : { [EXTENSION_HEADERS[version]]: this.activated.join(", ") };
   }
 }

@@ -57,11 +57,11 @@ async function refreshCard(
   stopping: AbortSignal,
 ): Promise<void> {
   const { entry, record } = await probedAgent(directory, tenantId, id);
-  const looked = await unlessAborted(discover(entry, record), stopping);
-  if (looked.status === "found") await write(directory, GATEWAY, (change) => recordCard(change, tenantId, record, looked));
-  else if (looked.signature !== null) {
-    const { signature } = looked;
+  const discovered = await unlessAborted(discover(entry, record), stopping);
+  if (discovered.status === "found") await write(directory, GATEWAY, (change) => recordCard(change, tenantId, record, discovered));
+  else if (discovered.signature !== null) {
+    const { signature } = discovered;
     await write(directory, GATEWAY, (change) => recordCardRefused(change, tenantId, id, signature));
   }
-  await recordAgentHealth(directory, id, looked.status === "found");
+  await recordAgentHealth(directory, id, discovered.status === "found");
 }

@@ -54,7 +54,7 @@ export class HeldTexts {
     const refusal = await inspectEvent(this.call, this.gates, event);
     if (refusal !== null) return refusal;
     if (event.kind === "task" && Array.isArray(event.value.artifacts))
-      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), saidByParts(one), false);
+      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), textOfParts(one), false);
     return [...before, event];
   }
 
@@ -62,7 +62,7 @@ export class HeldTexts {
   async rest(): Promise<readonly AgentEvent[] | Refusal> {
     const events: AgentEvent[] = [];
     for (const [key, held] of this.pending) {
-      const text = await this.looked(held.text, this.told.get(key));
+      const text = await this.inspected(held.text, this.told.get(key));
       if (typeof text !== "string") return text;
       this.tell(key, text, true);
       if (text !== "") events.push(appended(held, text));
@@ -102,7 +102,7 @@ export class HeldTexts {
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
     const refusal = await inspectEvent(this.call, this.gates, event, told);
     if (refusal !== null) return refusal;
-    this.tell(key, saidByParts(artifact), true);
+    this.tell(key, textOfParts(artifact), true);
     return [event];
   }
 
@@ -118,24 +118,24 @@ export class HeldTexts {
     const rest = { ...value, artifact: { ...piece.artifact, parts: [part] } };
     const beside = await inspectEvent(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
-    const said = (text: string): AgentEvent => ({
+    const textEvent = (text: string): AgentEvent => ({
       kind: "artifactUpdate",
       value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...part, text }] } },
     });
-    if (waits) return [said("")];
-    const clean = await this.looked(whole, told);
+    if (waits) return [textEvent("")];
+    const clean = await this.inspected(whole, told);
     if (typeof clean !== "string") return clean;
     if (value.lastChunk === true) {
       this.pending.delete(key);
       this.tell(key, clean, true);
-      return [said(clean)];
+      return [textEvent(clean)];
     }
     const cut = await this.cut(whole, clean, told);
     if (typeof cut !== "object" || "code" in cut) return cut;
     this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: cut.held });
     if (this.judgesWhole()) this.tell(key, cut.out, true);
     else if (cut.out !== "") this.told.delete(key);
-    return cut.out === "" && value.append === true ? [] : [said(cut.out)];
+    return cut.out === "" && value.append === true ? [] : [textEvent(cut.out)];
   }
 
   /** Finds a place to cut the text such that no finding spans both sides. */
@@ -146,7 +146,7 @@ export class HeldTexts {
     }
     for (let keep = HELD; keep < whole.length; keep *= 2) {
       const at = lastFrom(whole, keep);
-      const [first, second] = [await this.looked(whole.slice(0, at), told), await this.looked(whole.slice(at))];
+      const [first, second] = [await this.inspected(whole.slice(0, at), told), await this.inspected(whole.slice(at))];
       if (typeof first !== "string") return first;
       if (typeof second !== "string") return second;
       if (first + second === clean) return { out: first, held: whole.slice(at) };
@@ -154,7 +154,7 @@ export class HeldTexts {
     return { out: "", held: whole };
   }
 
-  private async looked(text: string, told = ""): Promise<string | Refusal> {
+  private async inspected(text: string, told = ""): Promise<string | Refusal> {
     const owner = {};
     const slot = textSlotOf(text, owner);
     const slots = told === "" ? [slot] : [textSlotOf(told, owner), slot];
@@ -189,7 +189,7 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
 }
 
 /** The text of all text parts, joined. */
-export function saidByParts({ parts }: JsonObject): string {
+export function textOfParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");
 }

@@ -53,11 +53,12 @@ export class OwnNames {
   /** Changes the event in place. Returns a refusal if it belongs to another task or context. */
   async take({ kind, value }: AgentEvent): Promise<Refusal | null> {
     const wrong = (reason: string) => refuse("agent_invalid_response", undefined, { reason });
-    const told = kind === "task" ? value.id : value.taskId;
+    const taskId = kind === "task" ? value.id : value.taskId;
     if (kind !== "message") {
-      if (this.task !== null && told !== this.task) return wrong("the agent speaks of another task than the one it was asked for");
-      this.task = String(told);
-    } else if (told !== undefined && this.task !== null && told !== this.task) return wrong("the agent's message belongs to another task");
+      if (this.task !== null && taskId !== this.task) return wrong("the agent speaks of another task than the one it was asked for");
+      this.task = String(taskId);
+    } else if (taskId !== undefined && this.task !== null && taskId !== this.task)
+      return wrong("the agent's message belongs to another task");
     const upstream = typeof value.contextId === "string" ? value.contextId : null;
     if (upstream !== null && this.names.upstream !== null && upstream !== this.names.upstream)
       return wrong("the agent put the task into another context than the one it was sent in");
@@ -81,12 +82,12 @@ export class OwnNames {
 /** Replaces the agent's context and task names by the caller's. Changes the event in place. */
 export function nameAsOwn({ kind, value }: AgentEvent, contextId: string, taskId: string | null): void {
   value.contextId = contextId;
-  const said = (message: JsonValue | undefined) => {
+  const textOfMessage = (message: JsonValue | undefined) => {
     if (!isObject(message)) return;
     message.contextId = contextId;
     if (taskId !== null) message.taskId = taskId;
   };
   const { status, history } = value;
-  if (kind === "task" && Array.isArray(history)) for (const message of history) said(message);
-  if (kind !== "message" && isObject(status)) said((status as JsonObject).message);
+  if (kind === "task" && Array.isArray(history)) for (const message of history) textOfMessage(message);
+  if (kind !== "message" && isObject(status)) textOfMessage((status as JsonObject).message);
 }

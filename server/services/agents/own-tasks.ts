@@ -33,9 +33,9 @@ export async function ownTaskOf(
 
 /** When the task reached its current status, or `unsaid` if the agent gives no time. */
 export function statusTime(task: JsonObject, now: number, unsaid = now): Date {
-  const told = isObject(task.status) && typeof task.status.timestamp === "string" ? Date.parse(task.status.timestamp) : Number.NaN;
+  const reportedAt = isObject(task.status) && typeof task.status.timestamp === "string" ? Date.parse(task.status.timestamp) : Number.NaN;
   // A future time from an agent whose clock is ahead would make later updates appear outdated.
-  return new Date(Number.isNaN(told) ? unsaid : Math.min(told, now));
+  return new Date(Number.isNaN(reportedAt) ? unsaid : Math.min(reportedAt, now));
 }
 
 /** What is stored of a task: everything shown to its owner, or no content if the tenant stores no bodies. */

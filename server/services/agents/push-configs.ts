@@ -102,18 +102,21 @@ export async function pushConfigOperation(
 /** Queues an event for every subscriber of its task. A status is queued once, whichever process sees it first. */
 export async function queueNotifications(task: TaskKey, event: AgentEvent, { tasks }: Pick<AgentParts, "tasks">): Promise<void> {
   const { status } = event.value;
-  const told = isObject(status)
+  const reportedStatus = isObject(status)
     ? {
         digest: hash("sha256", JSON.stringify([status.state, status.timestamp ?? null, status.message ?? null]), "hex"),
         isEnd: TERMINAL_STATES.has(stateOf(event.value)),
       }
     : null;
   const brief = { kind: event.kind, value: withoutContent(event.value) };
-  await tasks.tell(task, told, (version) => ({ whole: notificationBody(event, version), brief: notificationBody(brief, version) }));
+  await tasks.tell(task, reportedStatus, (version) => ({
+    whole: notificationBody(event, version),
+    brief: notificationBody(brief, version),
+  }));
 }
 
 /** Queues an event that a call has seen, in the same form as the task watch does, so that it is delivered once. */
-export async function queueHeardNotifications(
+export async function queueReceivedNotifications(
   call: Call,
   task: TaskKey,
   { kind, value }: AgentEvent,

@@ -32,7 +32,7 @@ export class ReportedCost {
   }
 
   async take({ kind, value }: AgentEvent): Promise<void> {
-    const micros = costToldIn(value);
+    const micros = costReportedIn(value);
     if (micros === null) return;
     if (kind === "message") return this.put(micros);
     if (this.told?.micros === micros) return;
@@ -69,7 +69,7 @@ export class ReportedCost {
 }
 
 /** The reported cost in micro-dollars; null if there is none. */
-export function costToldIn(value: JsonObject): number | null {
+export function costReportedIn(value: JsonObject): number | null {
   const usd = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
     .map(costIn)
     .find((one) => one !== null);
@@ -79,8 +79,8 @@ export function costToldIn(value: JsonObject): number | null {
 function costIn(value: JsonObject | undefined): number | null {
   const metadata: JsonValue | undefined = value?.metadata;
   if (!isObject(metadata)) return null;
-  const told = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
+  const reportedCost = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
   // Numbers with more digits than a double holds are parsed as raw JSON.
-  const usd = isRawJson(told) ? Number(JSON.stringify(told)) : told;
+  const usd = isRawJson(reportedCost) ? Number(JSON.stringify(reportedCost)) : reportedCost;
   return typeof usd === "number" && usd >= 0 && usd <= MOST_USD ? usd : null;
 }

@@ -10,7 +10,7 @@ import { prepareMessage } from "./prepare-message.ts";
 import { inspectEvent } from "./inspect-event.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { keepKnownTask, keepTask } from "./own-tasks.ts";
-import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
+import { keepPushConfig, queueReceivedNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -36,8 +36,8 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   await cost.take(event);
   const refusal = (await names.take(event)) ?? (await inspectEvent(call, parts.gates, event));
   if (refusal !== null) return refusal;
-  const told = extensions.told(request.version);
-  if (event.kind === "message") return writeAnswer(() => request.writer.whole({ kind: "event", event }), told);
+  const extensionHeaders = extensions.responseHeaders(request.version);
+  if (event.kind === "message") return writeAnswer(() => request.writer.whole({ kind: "event", event }), extensionHeaders);
   if (event.kind !== "task") return refuse("agent_invalid_response");
   call.row.custom_metadata = {
     ...(call.row.custom_metadata as object | null | undefined),
@@ -49,8 +49,8 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (pushConfig !== null) {
     const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id: String(event.value.id) };
     await keepPushConfig(row, pushConfig, request.version, parts);
-    await queueHeardNotifications(call, row, event, parts);
+    await queueReceivedNotifications(call, row, event, parts);
   }
   const shown = { ...event, value: withHistory(event.value, historyLength) };
-  return writeAnswer(() => request.writer.whole({ kind: "event", event: shown }), told);
+  return writeAnswer(() => request.writer.whole({ kind: "event", event: shown }), extensionHeaders);
 }

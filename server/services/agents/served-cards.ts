@@ -64,8 +64,8 @@ export class ServedCards {
     const known = this.served.get(key);
     if (known !== undefined) return known;
     const whole = cardAt(card, base);
-    const said = version === "1.0" ? whole : cardOfV03(whole);
-    const text = JSON.stringify(signing.length === 0 ? said : signedCard(said, signing));
+    const servedCard = version === "1.0" ? whole : cardOfV03(whole);
+    const text = JSON.stringify(signing.length === 0 ? servedCard : signedCard(servedCard, signing));
     const made = { text, etag: `"${hash("sha256", text, "hex").slice(0, 32)}"` };
     this.served.set(key, made);
     return made;

@@ -12,12 +12,12 @@ import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
 import { type PreparedMessage, prepareMessage } from "./prepare-message.ts";
-import { HeldTexts, saidByParts } from "./held-texts.ts";
+import { HeldTexts, textOfParts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
-import { keepPushConfig, queueHeardNotifications } from "./push-configs.ts";
+import { keepPushConfig, queueReceivedNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { EVENT_STREAM_HEADERS } from "../../wire/streams/stream-headers.ts";
 
@@ -78,8 +78,8 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
   const extensions = new CallExtensions(call, route);
   const { headers, hear } = extensions;
-  const asked = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
-  const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
+  const taskRequest = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
+  const events = await outlet.look(call).upstream.stream({ ...taskRequest, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
   const before = knownTask(row);
   return streamed(
@@ -168,21 +168,21 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   const held = new HeldTexts(call, parts.gates);
   const kept = new KeptStream(stream);
   const cost = new ReportedCost(call, stream.route, stream.isKnown, parts);
-  let isHeard = false;
+  let isReceived = false;
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
   try {
     for (;;) {
       const step = await events.next();
       if (step.done === true) {
         // Over JSON-RPC an agent refuses a message in place of the first event.
-        if (step.value !== null && !isHeard) return stream.refused === null ? step.value : await stream.refused(step.value);
+        if (step.value !== null && !isReceived) return stream.refused === null ? step.value : await stream.refused(step.value);
         const rest = await held.rest();
         if (isRefusal(rest)) return rest;
         for (const event of rest) yield frame(event, false);
         return step.value;
       }
       const event = step.value;
-      isHeard = true;
+      isReceived = true;
       await cost.take(event);
       const refusal = await names.take(event);
       if (refusal !== null) return refusal;
@@ -201,7 +201,8 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   } finally {
     await events.return(null).catch(() => undefined);
     const { artifacts } = kept.folded.value ?? {};
-    for (const one of Array.isArray(artifacts) ? artifacts.filter(isObject) : []) parts.gates.heard(call, "a2a_outbound", saidByParts(one));
+    for (const one of Array.isArray(artifacts) ? artifacts.filter(isObject) : [])
+      parts.gates.noteText(call, "a2a_outbound", textOfParts(one));
     await kept.end();
   }
 }
@@ -212,7 +213,7 @@ async function begun({ call, route, request, parts, pushConfig }: TaskStream, ev
   if (pushConfig === null) return;
   const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id };
   await keepPushConfig(row, pushConfig, request.version, parts);
-  await queueHeardNotifications(call, row, event, parts);
+  await queueReceivedNotifications(call, row, event, parts);
 }
 
 /**
@@ -282,7 +283,7 @@ async function streamed(stream: TaskStream, events: AgentEvents): Promise<Stream
   return {
     kind: "stream",
     status: 200,
-    headers: { ...EVENT_STREAM_HEADERS, ...stream.extensions.told(stream.request.version) },
+    headers: { ...EVENT_STREAM_HEADERS, ...stream.extensions.responseHeaders(stream.request.version) },
     upstream,
     codec,
     head: [],

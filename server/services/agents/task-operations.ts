@@ -14,7 +14,7 @@ import { CallExtensions } from "./call-extensions.ts";
 import { inspectEvent } from "./inspect-event.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
-import { queueHeardNotifications } from "./push-configs.ts";
+import { queueReceivedNotifications } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
 import { withoutContent } from "./without-content.ts";
@@ -28,7 +28,7 @@ const AT_ONCE = 8;
 const lengthOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
 /** Asks the agent about the caller's task and stores the result. */
-async function asked(
+async function sendRequest(
   call: Call,
   route: AgentRoute,
   request: AgentRequest,
@@ -46,7 +46,7 @@ async function asked(
   if (refusal !== null) return refusal;
   const others = await keepKnownTask(call, route, request, event.value, parts);
   if (others !== null) return others;
-  await queueHeardNotifications(call, row, event, parts);
+  await queueReceivedNotifications(call, row, event, parts);
   return event.value;
 }
 
@@ -59,7 +59,7 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
   const length = lengthOf(request.params.historyLength);
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", null);
   if (unrecorded !== null) return unrecorded;
-  const found = await asked(
+  const found = await sendRequest(
     call,
     route,
     request,
@@ -94,7 +94,7 @@ export async function cancelTask(call: Call, route: AgentRoute, request: AgentRe
   const params = { id: row.id, ...(metadata === undefined ? {} : { metadata }) };
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
   if (unrecorded !== null) return unrecorded;
-  const task = await asked(call, route, request, row, { operation: "CancelTask", params }, parts);
+  const task = await sendRequest(call, route, request, row, { operation: "CancelTask", params }, parts);
   return isRefusal(task) ? task : writeAnswer(() => request.writer.whole({ kind: "task", task }));
 }
 
@@ -156,7 +156,7 @@ async function current(
   parts: AgentParts,
 ): Promise<JsonObject> {
   if (!TERMINAL_STATES.has(row.state) || row.task === null) {
-    const found = await asked(call, route, request, row, { operation: "GetTask", params: { id: row.id } }, parts);
+    const found = await sendRequest(call, route, request, row, { operation: "GetTask", params: { id: row.id } }, parts);
     if (!isRefusal(found)) return shown(found);
   }
   const known = shown(knownTask(row));

@@ -15,7 +15,7 @@ import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
 import { queueNotifications } from "./push-configs.ts";
-import { costToldIn } from "./reported-cost.ts";
+import { costReportedIn } from "./reported-cost.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
 
@@ -65,7 +65,7 @@ const LET_IN_AGAIN_MS = 60_000;
 /** How long after a cost was noted only by the watch it gets its own row; longer for a running task, whose cost may still grow. */
 const COST_TOLD_MS = { ended: 5_000, underWay: 600_000 };
 
-const askedAgainMs = (stoodMs: number): number =>
+const askAgainAfterMs = (stoodMs: number): number =>
   Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
 
 /**
@@ -150,14 +150,14 @@ export class TaskWatches {
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      again ??= abort.signal.reason instanceof GivesWay ? ASKED_AGAIN_MS.least : askedAgainMs(clock.now() - movedAt);
+      again ??= abort.signal.reason instanceof GivesWay ? ASKED_AGAIN_MS.least : askAgainAfterMs(clock.now() - movedAt);
       await tasks.keepWatch(row, again).catch(() => undefined);
     }
   }
 
   private async follow(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
-    const asked = { agent, params: { id: watched.row.id }, headers: {}, abort };
-    const events = await this.parts.upstream.stream({ ...asked, operation: "SubscribeToTask" });
+    const request = { agent, params: { id: watched.row.id }, headers: {}, abort };
+    const events = await this.parts.upstream.stream({ ...request, operation: "SubscribeToTask" });
     // Agents refuse to stream a task that has ended, so its result is fetched.
     if (isRefusal(events)) return this.ask(agent, watched, abort);
     if (!(await this.each(watched, events)) && !abort.signal.aborted) await this.ask(agent, watched, abort);
@@ -190,9 +190,9 @@ export class TaskWatches {
     const { folded } = watched;
     await this.noteCost(row, value);
     nameAsOwn(event, row.context_id, row.id);
-    const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
-    folded?.take(told);
-    if (watched.hasAccess) await queueNotifications(row, told, this.parts);
+    const stored: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
+    folded?.take(stored);
+    if (watched.hasAccess) await queueNotifications(row, stored, this.parts);
     if (kind === "artifactUpdate") {
       watched.movedAt = this.parts.clock.now();
       return false;
@@ -205,7 +205,7 @@ export class TaskWatches {
 
   /** Notes the cost with a delay, so that a call which receives the same report can count it first. */
   private async noteCost(row: AgentTaskRow, value: JsonObject): Promise<void> {
-    const micros = costToldIn(value);
+    const micros = costReportedIn(value);
     if (micros === null) return;
     const state = isObject(value.status) ? stateOf(value) : "";
     const stands = TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
@@ -225,8 +225,8 @@ export class TaskWatches {
       watched.isGone = known === undefined;
       if (known === undefined) return;
       // Content that its owner received stays while the state is unchanged.
-      const looked = known.state === state ? known.task : null;
-      const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
+      const inspectedTask = known.state === state ? known.task : null;
+      const said = folded === null ? inspectedTask : folded.value === null ? null : storableText(JSON.stringify(folded.value));
       const task = isKept ? said : null;
       const isSame = known.state === state && known.task === task;
       const at = statusTime(value, now, isSame ? known.status_at.getTime() : now);

@@ -49,9 +49,9 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
     await budgets
       .hold(holdId, { scope, model: null, rootTaskId, micros: 0, tokens: 0, at: clock.now() }, null)
       .catch((error: Error) => log.warn("agent_cost_not_counted", { tenant_id: tenantId, error }));
-  let told = false;
+  let isReported = false;
   try {
-    told = await calls.recordEvent(
+    isReported = await calls.recordEvent(
       {
         audit: { proxyType: "a2a", proxySubtype: "task_cost" },
         path: `/a2a/${tenantId}/${agent?.cardName ?? task.agent_id}/tasks/${encodeURIComponent(task.id)}`,
@@ -68,7 +68,7 @@ async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
     );
   } finally {
     await budgets
-      .settle(holdId, told ? micros : 0)
+      .settle(holdId, isReported ? micros : 0)
       .catch((error: Error) => log.warn("agent_cost_not_counted", { tenant_id: tenantId, error }));
   }
 }

@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";
 import type { InputPiece } from "../../wire/batch/text-lines.ts";
 import type { BatchEndpoint } from "./endpoints.ts";
-import { Intake, type JobModel, type LinesSaidTo, type NumberedProblem } from "./intake.ts";
+import { Intake, type JobModel, type LinesSentTo, type NumberedProblem } from "./intake.ts";
 
 /** The store's types under the names that surfaces use. */
 export type CallerJob = BatchJob;
@@ -15,7 +15,7 @@ const MOST_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;
 
 /** The properties of a job besides its lines. */
-export interface JobFacts extends JobModel, LinesSaidTo {
+export interface JobFacts extends JobModel, LinesSentTo {
   readonly completionWindow: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;

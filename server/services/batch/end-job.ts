@@ -51,9 +51,12 @@ export function jobEnder({
     if (begun === undefined) return letGo();
     if (begun.doubtful) {
       await shipped();
-      const told = await store.toldEnd(job.tenant_id, begun.rowId);
-      if (told !== undefined) {
-        const named = told === null || told.not_stored !== undefined ? null : { output: told.output_file_id, error: told.error_file_id };
+      const batchEnd = await store.reportedBatchEnd(job.tenant_id, begun.rowId);
+      if (batchEnd !== undefined) {
+        const named =
+          batchEnd === null || batchEnd.not_stored !== undefined
+            ? null
+            : { output: batchEnd.output_file_id, error: batchEnd.error_file_id };
         // The files that the row names are used if they still exist; otherwise those just stored.
         if (named === null || !(await areThere(owner, named))) return store.finish(job.id, runner, { output, error }, wereStored);
         await letGo();

@@ -25,7 +25,7 @@ export interface JobModel {
 }
 
 /** The endpoint and headers that a job's lines are called with. */
-export interface LinesSaidTo {
+export interface LinesSentTo {
   readonly endpoint: BatchEndpoint;
   /** The caller's headers that a vendor acts on; null for none. */
   readonly vendorHeaders: Readonly<Record<string, string>> | null;
@@ -83,7 +83,7 @@ export class Intake {
   }
 
   /** Validates every body as a call with it would be. */
-  async check(job: LinesSaidTo, { model, modelId }: JobModel): Promise<void> {
+  async check(job: LinesSentTo, { model, modelId }: JobModel): Promise<void> {
     const { endpoint } = job;
     for (const [url, number] of this.urls)
       if (url !== endpoint) this.problem(number, { field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
@@ -96,7 +96,7 @@ export class Intake {
     }
   }
 
-  private wrongIn(body: string, { endpoint, vendorHeaders }: LinesSaidTo, named: JobModel): readonly FieldProblem[] {
+  private wrongIn(body: string, { endpoint, vendorHeaders }: LinesSentTo, named: JobModel): readonly FieldProblem[] {
     const document = JsonDocument.read(new TextEncoder().encode(body));
     if (!(document instanceof JsonDocument)) return [this.inBody(document)];
     this.tools ||= hasTools(document.value);

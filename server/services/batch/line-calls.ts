@@ -110,8 +110,8 @@ const NOTHING = new Uint8Array(0);
 /** The suspended line, from what was stored when it was handed over. */
 function suspendedLineOf({ audit_row, call_id: id, model_id: modelId, operation, asked, provider_batch }: LineToGive): SuspendedLine {
   const row = JSON.parse(audit_row) as SuspendedLine["row"];
-  const told = row.custom_metadata as { batch?: object } | null | undefined;
-  const custom_metadata = { ...told, batch: { ...told?.batch, provider_batch } };
+  const metadata = row.custom_metadata as { batch?: object } | null | undefined;
+  const custom_metadata = { ...metadata, batch: { ...metadata?.batch, provider_batch } };
   return {
     departure: { modelId, operation: operation as SuspendedLine["departure"]["operation"], body: "" },
     ...{ id, timestamp: row.timestamp as string, row: { ...row, custom_metadata }, asked },
@@ -121,7 +121,7 @@ function suspendedLineOf({ audit_row, call_id: id, model_id: modelId, operation,
 /** `unanswered` holds an error code, followed by a colon and a reason if there is one. */
 function providerResultOf({ status, answer, unanswered }: LineToGive): ProviderResult {
   if (status !== null && answer !== null) return { status, body: answer };
-  const [code = "", ...said] = (unanswered ?? "upstream_error").split(": ");
-  const reason = said.join(": ");
+  const [code = "", ...messageParts] = (unanswered ?? "upstream_error").split(": ");
+  const reason = messageParts.join(": ");
   return refuse(isErrorCode(code) ? code : "upstream_error", undefined, reason === "" ? {} : { reason });
 }

@@ -62,7 +62,7 @@ export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel:
 }
 
 function waitOf({ refusal }: BackgroundAnswer, attempt: number): number {
-  const told = Number(refusal?.headers?.["retry-after"] ?? Number.NaN) * 1000;
-  const wait = Number.isFinite(told) && told > 0 ? told : USUAL_WAIT_MS * 2 ** Math.min(attempt - 1, 6);
+  const retryAfterMs = Number(refusal?.headers?.["retry-after"] ?? Number.NaN) * 1000;
+  const wait = Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : USUAL_WAIT_MS * 2 ** Math.min(attempt - 1, 6);
   return Math.min(wait, LONGEST_WAIT_MS);
 }

@@ -24,8 +24,8 @@ export class OutcomeWriter {
   }
 
   /** Resolves when the outcome is written. Messages are made storable first: one the database rejects would block all that follow. */
-  write({ error, ...said }: LineResult): Promise<void> {
-    const outcome = { ...said, error: error === null ? null : { code: error.code, message: storableText(error.message) } };
+  write({ error, ...result }: LineResult): Promise<void> {
+    const outcome = { ...result, error: error === null ? null : { code: error.code, message: storableText(error.message) } };
     return new Promise((resolve) => {
       this.waiting.push({ outcome, written: resolve });
       if (!this.writing) void this.run();

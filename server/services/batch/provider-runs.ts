@@ -191,7 +191,7 @@ export class ProviderRuns {
       // Closed if the batch no longer exists, or is still unreachable long after its job ended.
       const gone = error instanceof VendorFault && error.status === 404 && taken.state === "running";
       if (gone || (taken.job_status !== "in_progress" && taken.looks > MOST_LOOKS_AFTER_END))
-        return store.closeSubmission(taken, error instanceof VendorFault ? told(error.refusal) : "upstream_unreachable");
+        return store.closeSubmission(taken, error instanceof VendorFault ? messageOf(error.refusal) : "upstream_unreachable");
       log.warn("provider_batch_not_reached", { submission: taken.id, error: error as Error });
       const afterMs = lookAfter(taken.looks);
       await store.noteSubmission(this.id, taken.id, {}, afterMs).catch(() => undefined);
@@ -214,9 +214,9 @@ export class ProviderRuns {
       case "busy":
         return this.postpone(taken, taken.attempts);
       case "refused":
-        return store.closeSubmission(taken, told(over.refusal));
+        return store.closeSubmission(taken, messageOf(over.refusal));
       case "later":
-        if (attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, told(over.refusal));
+        if (attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, messageOf(over.refusal));
         await store.noteSubmission(this.id, taken.id, { state: "ready" }, lookAfter(attempts + 2));
         return;
       default:
@@ -282,7 +282,7 @@ export class ProviderRuns {
     await this.collect(taken, batches.results(target, id, signal));
     const calledOff = standing.why === "cancelled" ? taken.job_error : null;
     const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
-    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${said(standing.message)}`);
+    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${shortened(standing.message)}`);
     await tidied();
   }
 
@@ -312,11 +312,11 @@ export class ProviderRuns {
 const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
 
 /** An error code, followed by a colon and a reason if there is one. */
-function told(refusal: Refusal): string {
-  return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${said(refusal.reason)}`;
+function messageOf(refusal: Refusal): string {
+  return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${shortened(refusal.reason)}`;
 }
 
-const said = (message: string) => storableText(message.slice(0, 500));
+const shortened = (message: string) => storableText(message.slice(0, 500));
 
 /** Line numbers are 32-bit integers. */
 const MOST_LINES = 2 ** 31;
@@ -334,5 +334,5 @@ function answerOf({ id: submission, job_error: error }: TakenSubmission, outcome
   }
   if (outcome.unanswered === "cancelled" && error !== null) return { line, status: null, answer: null, unanswered: error };
   const code = outcome.unanswered === "failed" ? "upstream_error" : `batch_${outcome.unanswered}`;
-  return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${said(outcome.message)}` };
+  return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${shortened(outcome.message)}` };
 }

@@ -65,7 +65,7 @@ export async function* resultPage(
   store: Pick<BatchStore, "firstLinesOf">,
   job: BatchJob,
   lines: readonly number[],
-  said: Readonly<Record<"total" | "page" | "page_size", number>>,
+  counts: Readonly<Record<"total" | "page" | "page_size", number>>,
 ): AsyncGenerator<Uint8Array> {
   yield encoder.encode('{"results":[');
   for (let left = lines, first = true; left.length > 0; first = false) {
@@ -75,5 +75,5 @@ export async function* resultPage(
     left = left.filter((line) => line > last.line);
     yield encoder.encode(`${first ? "" : ","}${read.map((line) => resultLineOf(job, line)).join(",")}`);
   }
-  yield encoder.encode(`],${JSON.stringify(said).slice(1)}`);
+  yield encoder.encode(`],${JSON.stringify(counts).slice(1)}`);
 }

@@ -5,7 +5,7 @@ import { type FileFacts, fileOwner, type Files, type StoredFile } from "../../di
 /** The directory's types under the names that surfaces use. */
 export type FileService = Files;
 export type CallerFile = StoredFile;
-export type SaidOfFile = FileFacts;
+export type FileDescription = FileFacts;
 
 /** The owner whose files the call may use, and its tenant. Throws if the call was not admitted to a group. */
 export function callerOf({ identity, scope }: Call): { readonly owner: ReturnType<typeof fileOwner>; readonly tenant: TenantSnapshot } {

@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { objectsOf } from "../../wire/openai/loose-fields.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { callerOf, type CallerFile, type FileService, noteFiles, type SaidOfFile } from "./caller.ts";
+import { callerOf, type CallerFile, type FileService, noteFiles, type FileDescription } from "./caller.ts";
 
 /** Lifetime of a picture's signed URL, seconds. */
 const GOOD_SECONDS = 900;
@@ -25,7 +25,7 @@ export async function withAddresses(
   call: Call,
   answer: WholeAnswer,
   { files, publicUrl }: AnswerStore,
-  said: Pick<SaidOfFile, "chatId" | "displayName">,
+  description: Pick<FileDescription, "chatId" | "displayName">,
 ): Promise<WholeAnswer> {
   const body = replyObject(answer.body);
   if (body === null) return answer;
@@ -34,7 +34,7 @@ export async function withAddresses(
   for (const [picture] of objectsOf(body.data)) {
     if (typeof picture.b64_json !== "string") continue;
     const bytes = Buffer.from(picture.b64_json, "base64");
-    const file = await store(call, files, inPieces(bytes), { ...said, kind: "image", modelId });
+    const file = await store(call, files, inPieces(bytes), { ...description, kind: "image", modelId });
     if (file === null) continue;
     stored.push(file);
     picture.url = new URL(files.signedPath(file, GOOD_SECONDS), publicUrl ?? call.url).href;
@@ -50,16 +50,16 @@ export async function storedSound(
   call: Call,
   files: FileService,
   bytes: AsyncIterable<Uint8Array>,
-  said: SaidOfFile,
+  description: FileDescription,
 ): Promise<Record<string, string>> {
-  const file = await store(call, files, bytes, said);
+  const file = await store(call, files, bytes, description);
   if (file === null) return {};
   noteFiles(call, [file]);
   return { [FILE_ID_HEADER]: file.id };
 }
 
 /** Null if it could not be stored; the reason is recorded on the row. */
-async function store(call: Call, files: FileService, bytes: AsyncIterable<Uint8Array>, facts: SaidOfFile): Promise<CallerFile | null> {
+async function store(call: Call, files: FileService, bytes: AsyncIterable<Uint8Array>, facts: FileDescription): Promise<CallerFile | null> {
   const { owner, tenant } = callerOf(call);
   const file = await files.store(owner, tenant, bytes, facts);
   if (!isRefusal(file)) return file;

@@ -2,9 +2,9 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { refusedCoding } from "../../road/request/read-body.ts";
 import type { FileKind } from "../../kernel/files/file-kinds.ts";
-import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
+import { type CallerFile, callerOf, type FileService, noteFile, type FileDescription } from "./caller.ts";
 import { readForm } from "./read-form.ts";
-import { unstorableFacts } from "./said-of-file.ts";
+import { unstorableFacts } from "./file-description.ts";
 import { ONE_FILE } from "./upload-form.ts";
 
 type Fields = ReadonlyMap<string, string>;
@@ -13,7 +13,7 @@ export interface UploadFields {
   /** The file's kind, whose size limit applies before all fields are known. */
   kindOf(fields: Fields): FileKind | null;
   /** The file's facts, from all fields. */
-  factsOf(fields: Fields, fileName: string): SaidOfFile | Refusal;
+  factsOf(fields: Fields, fileName: string): FileDescription | Refusal;
 }
 
 const unknownLists = (names: readonly string[]): Refusal =>

@@ -63,10 +63,10 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
       for (const span of spans) {
         const key = `${identity.tenantId}/${keyOf(span)}`;
         if (known.reported.has(keyOf(span))) continue;
-        const told = recent.get(key);
-        if (told !== undefined) {
+        const knownSpan = recent.get(key);
+        if (knownSpan !== undefined) {
           // Its row may still be on its way, from a request whose sender stopped waiting.
-          stored.push(told);
+          stored.push(knownSpan);
           continue;
         }
         if (!claimed.has(keyOf(span))) {
@@ -125,11 +125,11 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
 export function rowCarriedBy(spans: readonly Span[], known: Pick<KnownSpans, "gatewayCalls">): KnownSpans["gatewayCalls"] {
   const carried = new Map(known.gatewayCalls);
   if (carried.size === 0) return carried;
-  const told = new Map(spans.map((span) => [keyOf(span), span]));
+  const spansByKey = new Map(spans.map((span) => [keyOf(span), span]));
   for (const span of spans) {
     const own = known.gatewayCalls.get(keyOf(span));
     if (own !== undefined && span.parentSpanId !== null && span.kind === CLIENT) {
-      const parent = told.get(keyOf({ traceId: span.traceId, spanId: span.parentSpanId }));
+      const parent = spansByKey.get(keyOf({ traceId: span.traceId, spanId: span.parentSpanId }));
       if (parent?.kind === CLIENT) carried.set(keyOf(parent), own);
     }
   }

@@ -25,7 +25,7 @@ const WHY = {
 export function documentReader(run: RunBounded): ReadDocument {
   const program = new URL("./reading/reading-process.ts", import.meta.url);
   return async (kind, content) => {
-    const { sections, reason } = await said<{ sections: readonly Section[] }>(run, program, kind, content);
+    const { sections, reason } = await readWith<{ sections: readonly Section[] }>(run, program, kind, content);
     if (sections === undefined) throw new UnreadableDocument(reason ?? FAILED);
     return sections;
   };
@@ -35,7 +35,7 @@ export function documentReader(run: RunBounded): ReadDocument {
 export function passageReader(run: RunBounded): ReadPassages {
   const program = new URL("./reading/splitting-process.ts", import.meta.url);
   return async (kind, content) => {
-    const { passages, reason } = await said<{ passages: readonly SplitPassage[] }>(run, program, kind, content);
+    const { passages, reason } = await readWith<{ passages: readonly SplitPassage[] }>(run, program, kind, content);
     if (passages === undefined) throw new UnreadableDocument(reason ?? FAILED);
     return passages;
   };
@@ -43,7 +43,12 @@ export function passageReader(run: RunBounded): ReadPassages {
 
 const FAILED = "Reading it failed.";
 
-async function said<What>(run: RunBounded, program: URL, kind: string, content: Uint8Array): Promise<Partial<What> & { reason?: string }> {
+async function readWith<What>(
+  run: RunBounded,
+  program: URL,
+  kind: string,
+  content: Uint8Array,
+): Promise<Partial<What> & { reason?: string }> {
   const ended = await run({ program, argument: kind, input: content, seconds: SECONDS, memoryBytes: MEMORY, outputBytes: MOST_SAID });
   if (ended.kind !== "done") throw new UnreadableDocument(WHY[ended.kind]);
   return JSON.parse(new TextDecoder().decode(ended.output)) as Partial<What> & { reason?: string };

@@ -34,10 +34,10 @@ interface Road {
 export function searchBench(db: Directory["db"], road: Road | null): SearchBench {
   return async (base, question) => {
     const started = performance.now();
-    const asked = await vectorsFor(road, base, question.query);
+    const questionVectors = await vectorsFor(road, base, question.query);
     const principals = question.end_user_id === undefined ? null : await readerPrincipals(db, base.tenant_id, question.end_user_id);
     const scope = { tenantId: base.tenant_id, baseIds: [base.id], filters: question.filters ?? null, principals };
-    const vectors = typeof asked === "string" ? [] : asked;
+    const vectors = typeof questionVectors === "string" ? [] : questionVectors;
     const ranked = await searchChunks({ db, remembered: road?.remembered ?? null }, scope, { text: question.query, vectors });
     const chosen = choosePassages(ranked.slice(0, SHOWN), {
       topK: question.top_k ?? base.top_k,
@@ -58,8 +58,8 @@ export function searchBench(db: Directory["db"], road: Road | null): SearchBench
         vector_rank: chunk.vectorRank,
         left_out: chunk.leftOut,
       })),
-      by_vectors: typeof asked !== "string",
-      why_not_by_vectors: typeof asked === "string" ? asked : null,
+      by_vectors: typeof questionVectors !== "string",
+      why_not_by_vectors: typeof questionVectors === "string" ? questionVectors : null,
       duration_ms: Math.round(performance.now() - started),
     };
   };

@@ -49,7 +49,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
   return {
     converse: async (call, conversation) => {
       const made = conversationModelRequest(call, conversation, parts);
-      return asAsked(call, conversation, await send(call, made instanceof Promise ? await made : made));
+      return withRequestedTier(call, conversation, await send(call, made instanceof Promise ? await made : made));
     },
     compact: async (call, conversation) => send(call, await compactionModelRequest(call, conversation, parts)),
     embed: (call, request) =>
@@ -73,7 +73,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
 /**
  * Some servers answer whole although a stream was requested. The caller's client reads only events, so the answer is turned into a stream.
  */
-function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
+function withRequestedTier(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
   if (!conversation.inbound.stream || isRefusal(answer) || answer.kind === "stream" || answer.failure !== null || answer.usage === null)
     return answer;
   const reply = readWhole(conversation, answer.body);

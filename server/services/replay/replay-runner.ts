@@ -71,22 +71,22 @@ export class ReplayRunner {
     const digest = await liveContractDigest(directory, work);
     if (work.soFar.results.length > 0 && work.contract_digest !== digest) return endReplayWork(directory, work, CHANGED);
     if (!(await tellReplayGoesOn(directory, work, digest))) return;
-    const heard = this.heardOf(work, digest);
+    const recorded = this.recordedFor(work, digest);
     try {
-      const found = await this.replayed(work, suite, scope, heard.goesOn);
-      if (!heard.goesOn()) return;
+      const found = await this.replayed(work, suite, scope, recorded.goesOn);
+      if (!recorded.goesOn()) return;
       if ((await liveContractDigest(directory, work)) !== digest) return await endReplayWork(directory, work, CHANGED);
       if (found.results.length < suite.cases.length) return await setReplayAside(directory, work, found);
       const totals = totalsOf(suite.cases, found.results);
       const passed = totals.failed + totals.flaky + totals.errors + totals.skipped === 0;
       await endReplayWork(directory, work, { state: passed ? "passed" : "failed", totals, ...found });
     } finally {
-      heard.end();
+      recorded.end();
     }
   }
 
   /** Renews the run's lease at an interval, and learns whether the run was cancelled. */
-  private heardOf(work: ReplayWork, digest: string | null) {
+  private recordedFor(work: ReplayWork, digest: string | null) {
     let cancelled = false;
     const timer = setInterval(() => {
       void tellReplayGoesOn(this.parts.directory, work, digest)

@@ -4,7 +4,7 @@ import { offeredProviders, signOnPlace, type SignOnPlace } from "../../directory
 import { keepStep, newSecretText, takeKeptStep, usedOnce } from "../../directory/identity/sign-on-steps.ts";
 import type { KeySets } from "../../directory/identity/key-sets.ts";
 import { readLogoutToken } from "../../directory/identity/logout-token.ts";
-import { askedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";
+import { requestedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { reasonOf, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -299,11 +299,11 @@ export class SignOn {
 
   /** The provider's sign-out URL to which the browser is redirected; null when the provider need not be visited. */
   async signOutAddress(page: SignOnPage, accountId: string, returnTo: string): Promise<string | null> {
-    const asked = await askedSignOut(this.parts.directory, page.audience, accountId);
-    const place = asked === null ? undefined : await signOnPlace(this.parts.directory, asked.providerId);
-    if (asked === null || place === undefined || place.kind !== "oidc") return null;
+    const signOut = await requestedSignOut(this.parts.directory, page.audience, accountId);
+    const place = signOut === null ? undefined : await signOnPlace(this.parts.directory, signOut.providerId);
+    if (signOut === null || place === undefined || place.kind !== "oidc") return null;
     try {
-      return await this.parts.oidc.signOutAddress(oidcOf(place), asked.idToken, returnTo);
+      return await this.parts.oidc.signOutAddress(oidcOf(place), signOut.idToken, returnTo);
     } catch (error) {
       // Local sign-out must succeed even if the provider is unreachable.
       this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason: reasonOf(error) });

@@ -30,9 +30,9 @@ type Holder = Record<string, JsonValue | undefined> | JsonValue[];
 type Changed = () => void;
 
 /** Columns of the audit row that repeat text from the request. */
-type Told = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
+type RecordedField = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "endpoint";
 /** Removes that text from the row. */
-export type Forget = (told: Told) => void;
+export type Forget = (field: RecordedField) => void;
 
 interface Look {
   readonly slots: TextSlot[];

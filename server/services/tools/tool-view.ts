@@ -26,9 +26,9 @@ export function toolView(
     const slots: TextSlot[] = [];
     // What is sent besides the message is inspected first, because it would still be sent if the message were withheld. Below a server's
     // endpoint, the path itself may carry content.
-    const outside = (told?: "endpoint") => () => {
+    const outside = (noteOutside?: "endpoint") => () => {
       blockedOutside = true;
-      if (told !== undefined) forget(told);
+      if (noteOutside !== undefined) forget(noteOutside);
     };
     if (subPath !== null) slots.push(addressSlot(subPath, outside("endpoint")));
     for (const handle of handles()) if (handle !== null && hasWords(handle)) slots.push(fixedSlot("fixed_text", handle, outside()));

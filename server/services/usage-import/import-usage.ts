@@ -61,12 +61,13 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     // The provider was deleted, and its runs with it.
     if (error instanceof Refused) return;
     if (!(error instanceof UsageRefused)) parts.log.warn("usage_import_failed", { provider_id: run.provider_id, error: error as Error });
-    const told = error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
+    const reportedError =
+      error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
     const longer = Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS);
     // The vendor's Retry-After may be too short: after the first failed attempt, back off at least exponentially.
-    const wait = run.attempts === 0 ? (told.retryAfterMs ?? longer) : Math.max(told.retryAfterMs ?? 0, longer);
-    const again = told.passing && run.attempts < MAX_ATTEMPTS;
-    await stopRun(db, run, told.message, again ? new Date(clock.now() + wait) : null, now());
+    const wait = run.attempts === 0 ? (reportedError.retryAfterMs ?? longer) : Math.max(reportedError.retryAfterMs ?? 0, longer);
+    const again = reportedError.passing && run.attempts < MAX_ATTEMPTS;
+    await stopRun(db, run, reportedError.message, again ? new Date(clock.now() + wait) : null, now());
   }
 }
 
@@ -114,13 +115,13 @@ async function readOn(
     if (++pages > MAX_PAGES) throw new UsageRefused("The vendor's list has no end.", { passing: false });
     const window = windows[at] as UsageWindow;
     const source = vendor.sources[of] as string;
-    const asked = cursor;
+    const requestedCursor = cursor;
     let page;
     try {
-      page = await vendor.page(access, source, window, asked);
+      page = await vendor.page(access, source, window, requestedCursor);
     } catch (error) {
       // The vendor rejects the cursor: the window is read from its start again, and figures already stored are not duplicated.
-      const refused = error instanceof UsageRefused && asked !== null && [400, 404, 410, 422].includes(error.status ?? 0);
+      const refused = error instanceof UsageRefused && requestedCursor !== null && [400, 404, 410, 422].includes(error.status ?? 0);
       if (!refused || ++restarts > MAX_RESTARTS) throw error;
       cursor = null;
       await takeImportStep(

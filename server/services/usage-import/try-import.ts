@@ -9,18 +9,18 @@ export type TryImport = (tenantId: string, providerId: string) => Promise<{ ok: 
 export function tryImport(directory: Pick<Directory, "db" | "secrets" | "clock">, vendors: UsageVendors): TryImport {
   return async (tenantId, providerId) => {
     const started = performance.now();
-    const told = (ok: boolean, detail: string) => ({ ok, detail, duration_ms: Math.round(performance.now() - started) });
+    const outcome = (ok: boolean, detail: string) => ({ ok, detail, duration_ms: Math.round(performance.now() - started) });
     const found = await importAccess(directory, vendors, tenantId, providerId);
-    if (typeof found === "string") return told(false, found);
+    if (typeof found === "string") return outcome(false, found);
     const { vendor, access } = found;
     const today = new Date(Math.floor(directory.clock.now() / DAY_MS) * DAY_MS);
     const window = { from: new Date(today.getTime() - DAY_MS), to: today };
     try {
       let items = 0;
       for (const source of vendor.sources) items += (await vendor.page(access, source, window, null)).items.length;
-      return told(true, `The vendor answered with ${items} figures of yesterday.`);
+      return outcome(true, `The vendor answered with ${items} figures of yesterday.`);
     } catch (error) {
-      if (error instanceof UsageRefused) return told(false, error.message);
+      if (error instanceof UsageRefused) return outcome(false, error.message);
       throw error;
     }
   };

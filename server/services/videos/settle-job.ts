@@ -37,7 +37,7 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     return false;
   }
   let named = false;
-  const told = await calls.recordEvent(
+  const eventRow = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "video_end" },
       path: `/v1/proxy/llm/video/jobs/${job.id}`,
@@ -52,7 +52,7 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
     { status: 200, errorType: job.error?.code ?? null, errorMessage: job.error?.message ?? null },
   );
-  if (!told) {
+  if (!eventRow) {
     if (named) await store.forgetSettlement(runner, job.id);
     return false;
   }

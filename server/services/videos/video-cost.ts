@@ -3,7 +3,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { VideoJob } from "../../directory/videos/video-store.ts";
 import { costAt, costOfUsage } from "../../road/metering/cost.ts";
 import { VIDEO_TOKENS_PER_SECOND, billedVideoSeconds } from "../../road/metering/video-billing.ts";
-import type { AskedVideo } from "../../wire/media-asked.ts";
+import type { ReferencedVideo } from "../../wire/media-request.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 
@@ -18,7 +18,7 @@ export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices 
 }
 
 /** The highest cost of a job in micro-dollars; 0 if nothing in it has a price. */
-export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: AskedVideo): number {
+export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: ReferencedVideo): number {
   const videoSeconds = Math.ceil(billedVideoSeconds(model, film));
   const tokens = videoSeconds * VIDEO_TOKENS_PER_SECOND;
   const costs = [prices, ...tiers.map((tier) => tier.prices)].flatMap((of: Prices) => [
@@ -37,10 +37,10 @@ export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, 
 /**
  * For an extension the provider reports the total length: the part that existed before is not billed again, but no less than was requested.
  */
-function secondsMade({ seconds, source_seconds: before }: VideoJob, told: number | null): number {
-  const asked = seconds ?? 0;
-  if (told === null) return asked;
-  return before === null ? told : Math.max(told - before, asked);
+function secondsMade({ seconds, source_seconds: before }: VideoJob, reportedSeconds: number | null): number {
+  const requestedSeconds = seconds ?? 0;
+  if (reportedSeconds === null) return requestedSeconds;
+  return before === null ? reportedSeconds : Math.max(reportedSeconds - before, requestedSeconds);
 }
 
 /** The length of a job's video in seconds; null if unknown. */

@@ -61,7 +61,7 @@ export class VideoRunner {
   /** Jobs whose hold failed and is retried. */
   private readonly unheld = new Map<string, VideoJob>();
   private renewedAt = Number.NEGATIVE_INFINITY;
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private checkedAt = Number.NEGATIVE_INFINITY;
   private looking = false;
   private stopped = false;
 
@@ -78,8 +78,8 @@ export class VideoRunner {
   async look(): Promise<void> {
     if (this.stopped || this.looking) return;
     // Without jobs of its own, it only looks for jobs of dead processes, and less often.
-    if (this.held.size === 0 && performance.now() - this.lookedAt < IDLE_MS) return;
-    this.lookedAt = performance.now();
+    if (this.held.size === 0 && performance.now() - this.checkedAt < IDLE_MS) return;
+    this.checkedAt = performance.now();
     this.looking = true;
     const { store } = this.parts;
     try {

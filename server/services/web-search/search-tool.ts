@@ -36,16 +36,16 @@ export function argumentFault(error: z.ZodError): string {
 export async function searchWeb(call: Call, args: unknown, { ask, cache, addresses }: SearchParts): Promise<ToolResult> {
   const { scope, row } = call;
   if (scope === null) throw new Error("a search was made that was not admitted");
-  const asked = given.safeParse(args ?? {});
-  if (!asked.success) return toolFailure(`The search was not made: ${argumentFault(asked.error)}.`);
+  const parsedArgs = given.safeParse(args ?? {});
+  if (!parsedArgs.success) return toolFailure(`The search was not made: ${argumentFault(parsedArgs.error)}.`);
   const policy = webSearchPolicyOf(scope);
   const providers = scope.tenant.webSearch;
   if (providers.length === 0) return toolFailure("No provider of web searches is set up here.");
-  const domains = searchedDomains(asked.data.domains ?? [], policy);
+  const domains = searchedDomains(parsedArgs.data.domains ?? [], policy);
   if (domains === null) return toolFailure("The search was not made: nothing of where it would search is allowed here.");
   const failures: string[] = [];
   for (const provider of providers) {
-    const { question, most } = questionFor(asked.data, provider, policy, domains);
+    const { question, most } = questionFor(parsedArgs.data, provider, policy, domains);
     const key = JSON.stringify([scope.tenant.id, provider.id, provider.version, question]);
     const kept = cache.get(key);
     const found = kept ?? (await ask(provider, question, call.abort.signal));
@@ -56,13 +56,13 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
     if (kept === undefined) keep(cache, key, found, provider.cacheMs);
     const micros = kept === undefined ? provider.priceMicros : 0;
     if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);
-    const pages = within(found, policy, asked.data.domains ?? []).slice(0, most);
+    const pages = within(found, policy, parsedArgs.data.domains ?? []).slice(0, most);
     note(call, { provider: provider.name, results: pages.length, cached: kept !== undefined, failed: failures.length });
     await addresses.give(
       { tenantId: scope.tenant.id, principal: principalOf(call) },
       pages.map(({ url }) => url),
     );
-    return told(asked.data.query, pages);
+    return searchResult(parsedArgs.data.query, pages);
   }
   note(call, { provider: null, results: 0, cached: false, failed: failures.length });
   return toolFailure(`The search could not be made. ${failures.join("; ")}.`);
@@ -79,29 +79,29 @@ function note({ row }: Call, search: object): void {
 }
 
 /** The domains to search: the requested ones as far as they are allowed. Empty means everywhere; null means nothing is allowed. */
-function searchedDomains(asked: readonly string[], policy: WebSearchPolicy): readonly string[] | null {
+function searchedDomains(requestedDomains: readonly string[], policy: WebSearchPolicy): readonly string[] | null {
   if (policy.allowsNone) return null;
-  if (asked.length === 0) return policy.allowed;
+  if (requestedDomains.length === 0) return policy.allowed;
   const below = (domain: string) => policy.allowed.filter((allowed) => isWithin(allowed, domain) && policy.permits(allowed));
-  const searched = new Set(asked.flatMap((domain) => (policy.permits(domain) ? [domain] : below(domain))));
+  const searched = new Set(requestedDomains.flatMap((domain) => (policy.permits(domain) ? [domain] : below(domain))));
   return searched.size === 0 ? null : [...searched];
 }
 
 function questionFor(
-  asked: z.output<typeof given>,
+  args: z.output<typeof given>,
   provider: WebSearchProviderEntry,
   policy: WebSearchPolicy,
   domains: readonly string[],
 ): { readonly question: SearchQuestion; readonly most: number } {
-  const most = Math.min(asked.max_results ?? provider.maxResults, provider.maxResults, policy.maxResults ?? MOST_RESULTS);
+  const most = Math.min(args.max_results ?? provider.maxResults, provider.maxResults, policy.maxResults ?? MOST_RESULTS);
   return {
     most,
     question: {
-      query: asked.query,
+      query: args.query,
       // Ask for more results when some will be filtered out afterwards.
-      maxResults: policy.allowed.length + policy.denied.length + (asked.domains ?? []).length === 0 ? most : MOST_RESULTS,
-      freshness: asked.freshness ?? null,
-      safeSearch: saferSearch(saferSearch(provider.safeSearch, policy.safeSearch), asked.safe_search ?? null),
+      maxResults: policy.allowed.length + policy.denied.length + (args.domains ?? []).length === 0 ? most : MOST_RESULTS,
+      freshness: args.freshness ?? null,
+      safeSearch: saferSearch(saferSearch(provider.safeSearch, policy.safeSearch), args.safe_search ?? null),
       country: provider.country,
       language: provider.language,
       domains,
@@ -128,7 +128,7 @@ function within(found: readonly FoundPage[], policy: WebSearchPolicy, domains: r
   }));
 }
 
-function told(query: string, pages: readonly FoundPage[]): ToolResult {
+function searchResult(query: string, pages: readonly FoundPage[]): ToolResult {
   const lines = pages.map(({ title, url, snippet, published }, index) =>
     [`${index + 1}. ${title === "" ? url : title}`, url, ...(published === null ? [] : [published]), snippet].join("\n"),
   );

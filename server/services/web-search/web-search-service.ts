@@ -76,17 +76,17 @@ async function answered(call: Call, body: string | Uint8Array, parts: SearchPart
   const message = readRpc(typeof body === "string" ? new TextEncoder().encode(body) : body);
   if (isRpcProblem(message)) return json(errorText(null, { code: -32600, message: "This is no message of the protocol." }), 400);
   if (message.kind !== "request") return new Response(null, { status: 202 });
-  const said = await result(call, message, parts);
-  if (typeof said !== "string" && said !== null) return said;
-  return json(said ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));
+  const response = await result(call, message, parts);
+  if (typeof response !== "string" && response !== null) return response;
+  return json(response ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));
 }
 
 async function result(call: Call, message: RpcMessage, parts: SearchParts & FetchParts): Promise<string | Refusal | null> {
   const { id, method, params } = message;
-  const told = (value: object) => resultText(id, JSON.stringify(value));
+  const valueResult = (value: object) => resultText(id, JSON.stringify(value));
   switch (method) {
     case "server/discover":
-      return told({
+      return valueResult({
         resultType: "complete",
         supportedVersions: [STATELESS_VERSION],
         capabilities: CAPABILITIES,
@@ -96,12 +96,12 @@ async function result(call: Call, message: RpcMessage, parts: SearchParts & Fetc
         _meta: { [META.serverInfo]: SERVER_INFO },
       });
     case "tools/list":
-      return told({ resultType: "complete", tools: TOOLS, ttlMs: 0, cacheScope: "private" });
+      return valueResult({ resultType: "complete", tools: TOOLS, ttlMs: 0, cacheScope: "private" });
     case "tools/call":
-      if (params.name === "web_search") return told(resultOf(await searchWeb(call, params.arguments, parts)));
+      if (params.name === "web_search") return valueResult(resultOf(await searchWeb(call, params.arguments, parts)));
       if (params.name === "web_fetch") {
         const read = await fetchWeb(call, params.arguments, parts);
-        return isRefusal(read) ? read : told(resultOf(read));
+        return isRefusal(read) ? read : valueResult(resultOf(read));
       }
       return errorText(id, { code: -32602, message: "There is no such tool." });
     default:

@@ -8,12 +8,12 @@ import type { Database } from "../database.ts";
  * micro-dollars: negative if the agent corrected downwards a cost of which this caller had counted `own`. Returns undefined if there is no
  * such task.
  */
-export async function countTaskCost(db: Database, key: TaskKey, told: number, own: number, rowId: string): Promise<number | undefined> {
+export async function countTaskCost(db: Database, key: TaskKey, reported: number, own: number, rowId: string): Promise<number | undefined> {
   return db.transaction().execute(async (trx) => {
     const task = await lockedCost(trx, key);
     if (task === undefined) return undefined;
     const before = Number(task.counted_micros);
-    const counted = Math.max(told, before - own);
+    const counted = Math.max(reported, before - own);
     if (counted === before) return 0;
     await changeCost(trx, key, { counted_micros: counted });
     await claimCost(trx, key, rowId, own + counted - before);
@@ -50,7 +50,7 @@ export async function resumeTaskCost(db: Database, key: TaskKey, counted: number
 }
 
 /** Records a cost that an agent reported outside any call. A row is due in `afterMs`, unless a call counts the cost before that. */
-export async function noteToldCost(db: Database, key: TaskKey, micros: number, afterMs: number): Promise<void> {
+export async function noteReportedCost(db: Database, key: TaskKey, micros: number, afterMs: number): Promise<void> {
   await db
     .updateTable("agent_tasks")
     .set({

@@ -24,7 +24,7 @@ export interface PushBody {
 }
 
 /** A status of which each subscriber is notified once. */
-export interface ToldStatus {
+export interface ReportedStatus {
   readonly digest: string;
   /** Whether this status ends the task. */
   readonly isEnd: boolean;
@@ -128,13 +128,13 @@ export async function keepWatch(db: Database, task: TaskKey, leaseMs: number): P
 export async function tellPushConfigs(
   db: Database,
   task: TaskKey,
-  status: ToldStatus | null,
+  status: ReportedStatus | null,
   bodyFor: (config: PushConfigRow) => PushBody,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (status !== null) {
       const digest = (status.isEnd ? ENDED : "") + status.digest;
-      const told = await trx
+      const reported = await trx
         .updateTable("agent_tasks")
         .set({ told_digest: digest })
         .where("tenant_id", "=", task.tenant_id)
@@ -146,7 +146,7 @@ export async function tellPushConfigs(
         )
         .returning("id")
         .executeTakeFirst();
-      if (told === undefined) return;
+      if (reported === undefined) return;
     }
     const configs = await pushConfigs(trx, task);
     if (configs.length === 0) return;

@@ -8,14 +8,14 @@ export interface ResolverAccount {
 }
 
 /** Those of the given approvals that this account requested. */
-export async function askedByAccount(
+export async function isRequestedByAccount(
   db: Database,
   tenantId: string,
   approvalIds: readonly string[],
   { plane, id }: ResolverAccount,
 ): Promise<ReadonlySet<string>> {
-  const asked = await askedByAccounts(db, tenantId, approvalIds, plane, [id]);
-  return new Set(asked.map(({ approvalId }) => approvalId));
+  const requestedIds = await idsRequestedByAccounts(db, tenantId, approvalIds, plane, [id]);
+  return new Set(requestedIds.map(({ approvalId }) => approvalId));
 }
 
 /**
@@ -23,7 +23,7 @@ export async function askedByAccount(
  * the API key used, and so has seen it. An administrator and an end user are the same person if they share a username or an e-mail address,
  * or shared the address until the end user changed it.
  */
-export async function askedByAccounts(
+export async function idsRequestedByAccounts(
   db: Database,
   tenantId: string,
   approvalIds: readonly string[],

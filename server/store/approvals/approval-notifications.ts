@@ -12,7 +12,7 @@ const isApprover = ({ approver_group_ids: named, requester_group_id: own }: Appr
   isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
 
 /** The data of a notification, for clients that show it in another language. */
-const told = ({ id, requester_display, capability_name, server_name }: ApprovalRow) => ({
+const notificationOf = ({ id, requester_display, capability_name, server_name }: ApprovalRow) => ({
   approval_id: id,
   requester_display,
   capability_name,
@@ -25,7 +25,7 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
   const body = `${approval.requester_display} asks to call ${approval.capability_name} on ${approval.server_name}.`;
   await sql`
     INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
-    SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify(told(approval))}::jsonb, ${approval.expires_at}
+    SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify(notificationOf(approval))}::jsonb, ${approval.expires_at}
       FROM end_users u
      WHERE u.tenant_id = ${approval.tenant_id} AND u.is_active AND u.id::text <> ${approval.requester_id}
        AND ${isApprover(approval)}`.execute(db);
@@ -57,6 +57,6 @@ export async function notifyRequester(db: Database, approval: ApprovalRow): Prom
   const title = `${outcome}: ${approval.capability_name}`;
   await sql`
     INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
-    SELECT ${ulid()}, u.tenant_id, u.id, ${type}, ${title}, ${body}, ${JSON.stringify({ ...told(approval), status: approval.status, resolved: approval.resolved_at !== null, resolved_by: approval.resolved_by })}::jsonb, NULL
+    SELECT ${ulid()}, u.tenant_id, u.id, ${type}, ${title}, ${body}, ${JSON.stringify({ ...notificationOf(approval), status: approval.status, resolved: approval.resolved_at !== null, resolved_by: approval.resolved_by })}::jsonb, NULL
       FROM end_users u WHERE u.tenant_id = ${approval.tenant_id} AND u.id::text = ${approval.requester_id}`.execute(db);
 }

@@ -38,7 +38,7 @@ export async function readBatchJob(db: Database, id: string): Promise<BatchJobWi
   return jobsOf(db).where("j.id", "=", id).executeTakeFirst();
 }
 
-export interface BatchJobsAsked extends Page {
+export interface BatchJobFilter extends Page {
   /** Only jobs older than this one. */
   readonly after?: string | undefined;
   /** Only jobs newer than this one, starting with the oldest of them. */
@@ -51,7 +51,7 @@ export async function listBatchJobs(
   db: Database,
   owner: FileOwner,
   status: string | undefined,
-  page: BatchJobsAsked,
+  page: BatchJobFilter,
 ): Promise<Paged<BatchJobWithCost>> {
   let found = jobsOf(db).where(owned(owner));
   let counted = db.selectFrom("batch_jobs as j").where(owned(owner));
@@ -280,14 +280,14 @@ export async function beginBatchEnd(
 }
 
 /** What the job's final row says; null if it was erased, undefined if there is no such row. */
-export async function toldBatchEnd(
+export async function reportedBatchEnd(
   db: Database,
   tenantId: string,
   rowId: string,
 ): Promise<
   { readonly output_file_id: string | null; readonly error_file_id: string | null; readonly not_stored?: string } | null | undefined
 > {
-  const { rows } = await sql<{ told: Awaited<ReturnType<typeof toldBatchEnd>> }>`
+  const { rows } = await sql<{ told: Awaited<ReturnType<typeof reportedBatchEnd>> }>`
     SELECT custom_metadata->'batch_end' AS told FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ${rowId}`.execute(db);
   const [found] = rows;
   return found?.told;

@@ -151,7 +151,7 @@ function fitting(column: "body" | "result", which: RawBuilder<boolean>, most: nu
     WHERE n = 1 OR coalesce(held, 0) <= ${MOST_HELD_BYTES})`;
 }
 
-async function toldOf(
+async function reportedCountsOf(
   db: Database,
   job: LinesOf,
   which: RawBuilder<boolean>,
@@ -168,12 +168,12 @@ async function toldOf(
 
 /** Lines of a job after a line number, in input order: as many as fit the memory limit, and at least one. */
 export function linesAfter(db: Database, job: LinesOf, after: number, most: number, states: readonly number[]) {
-  return toldOf(db, job, sql<boolean>`line > ${after} AND state = ANY(${[...states]}::smallint[])`, most);
+  return reportedCountsOf(db, job, sql<boolean>`line > ${after} AND state = ANY(${[...states]}::smallint[])`, most);
 }
 
 /** The first of the numbered lines: as many as fit the memory limit, and at least one. */
 export function firstLinesOf(db: Database, job: LinesOf, lines: readonly number[]) {
-  return toldOf(db, job, sql<boolean>`line = ANY(${[...lines]}::int[])`, lines.length);
+  return reportedCountsOf(db, job, sql<boolean>`line = ANY(${[...lines]}::int[])`, lines.length);
 }
 
 /** Request bodies after a line number, as submitted: as many as fit the memory limit, and at least one. */

@@ -124,9 +124,9 @@ function hasBeenSilent(client: pg.ClientBase, one: Watched): boolean {
 
 /** Whether the client waits for the same statement as at the last check, and no bytes have moved since. */
 function isSilent(client: pg.ClientBase, one: Watched): boolean {
-  const asked = (client as unknown as Inner)["_getActiveQuery"]();
+  const activeQuery = (client as unknown as Inner)["_getActiveQuery"]();
   const { bytesRead: heard, writableLength: unsent } = streamOf(client);
-  const isAsBefore = asked !== null && asked === one.asked && heard === one.heard && unsent === one.unsent;
-  Object.assign(one, { asked, heard, unsent });
+  const isAsBefore = activeQuery !== null && activeQuery === one.asked && heard === one.heard && unsent === one.unsent;
+  Object.assign(one, { asked: activeQuery, heard, unsent });
   return isAsBefore;
 }

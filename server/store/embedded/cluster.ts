@@ -5,7 +5,7 @@ import { type OsAccount, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
-import { toldReason } from "./told-reason.ts";
+import { startupFailureReason } from "./startup-failure.ts";
 
 export const SUPERUSER = "gatehouse";
 export const DATABASE = "gatehouse";
@@ -15,7 +15,7 @@ const LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "-
 
 function run(account: OsAccount | undefined, command: string, args: readonly string[], input?: string): void {
   const outcome = runAs(account, command, args, input);
-  if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded database could not be made: ${toldReason(outcome.output)}`);
+  if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded database could not be made: ${startupFailureReason(outcome.output)}`);
 }
 
 function give(path: string, account: OsAccount | undefined): void {

@@ -54,7 +54,7 @@ export class KnowledgeSignIndexes {
   private readonly log: Log;
   private readonly leastPassages: number;
   private building: pg.Client | undefined;
-  private told = false;
+  private isReported = false;
   private stopped = false;
 
   constructor(db: Database, log: Log, leastPassages = LEAST_PASSAGES) {
@@ -114,8 +114,8 @@ export class KnowledgeSignIndexes {
       await sql`CREATE EXTENSION IF NOT EXISTS vector`.execute(this.db);
       return true;
     } catch (error) {
-      if (!this.told) this.log.info("pgvector_not_installed", { reason: reasonOf(error) });
-      this.told = true;
+      if (!this.isReported) this.log.info("pgvector_not_installed", { reason: reasonOf(error) });
+      this.isReported = true;
       return false;
     }
   }

@@ -16,7 +16,7 @@ const COUNTED_ZONES = 48;
 type Bounds = { readonly from: string | null; readonly to: string | null };
 
 /** Returns how many zones to scan next, given how many were scanned. */
-type Pace = (looked: number) => number;
+type Pace = (examined: number) => number;
 
 /**
  * Yields ranges where matching rows may be, in the requested order, beyond the row `after`. Ranges not covered by blocks are included
@@ -36,10 +36,10 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
   if (!isEmpty(newestFirst ? above : below)) yield [newestFirst ? above : below];
   const within = clipped(described);
   let cursor = newestFirst ? within.to : within.from;
-  for (let looked = 0; cursor !== null && !isEmpty(within);) {
-    const zones = pace(looked);
+  for (let examined = 0; cursor !== null && !isEmpty(within);) {
+    const zones = pace(examined);
     const next: { ranges: IdRange[]; cursor: string | null } = await candidateRanges(db, search, cursor, zones);
-    looked += zones;
+    examined += zones;
     const ranges = next.ranges.map(clipped).filter((range) => !isEmpty(range));
     if (ranges.length > 0) yield ranges;
     cursor = next.cursor;
@@ -59,7 +59,7 @@ const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null 
 /** IDs of the next `wanted` matching rows beyond the row `after`, in the requested order. */
 export async function matchingIds(db: Database | Trx, search: RowSearch, after: string | null, wanted: number): Promise<string[]> {
   const ids: string[] = [];
-  for await (const bounds of stretches(db, search, after, (looked) => zonesFor(wanted - ids.length, ids.length, looked))) {
+  for await (const bounds of stretches(db, search, after, (examinedRows) => zonesFor(wanted - ids.length, ids.length, examinedRows))) {
     ids.push(...(await idsIn(db, search, bounds, wanted - ids.length)));
     if (ids.length >= wanted) break;
   }
@@ -83,10 +83,10 @@ export async function firstMatching(
   const most = Math.max(needed, counted);
   let found = 0;
   let zones = 0;
-  const pace: Pace = (looked) => {
+  const pace: Pace = (examinedRows) => {
     const missing = needed - found;
-    zones = looked + (missing > 0 ? zonesFor(missing, found, looked) : Math.max(1, COUNTED_ZONES - looked));
-    return zones - looked;
+    zones = examinedRows + (missing > 0 ? zonesFor(missing, found, examinedRows) : Math.max(1, COUNTED_ZONES - examinedRows));
+    return zones - examinedRows;
   };
   for await (const stretch of stretches(db, search, null, pace)) {
     for (let bounds = stretch; bounds.length > 0;) {
@@ -107,9 +107,9 @@ export async function firstMatching(
  * How many zones likely hold `missing` more rows, given `found` rows in `looked` zones. Nearly every candidate zone has a row with each
  * value, but perhaps none with two values at once, so the number doubles if it was not enough.
  */
-function zonesFor(missing: number, found: number, looked: number): number {
-  const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);
-  return Math.min(MAX_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
+function zonesFor(missing: number, found: number, examined: number): number {
+  const each = examined === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / examined);
+  return Math.min(MAX_ZONES, Math.max(FEWEST_ZONES, examined, Math.ceil((missing / each) * 1.2)));
 }
 
 async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {

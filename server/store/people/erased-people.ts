@@ -7,13 +7,13 @@ import type { Trx } from "../database.ts";
  * approvals are deleted too. Returns how many approvals were changed.
  */
 export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, usernames }: PersonNames, now: Date): Promise<number> {
-  const asked = await sql<{ id: string }>`
+  const requesters = await sql<{ id: string }>`
     UPDATE approvals
        SET requester_display = 'erased', call_arguments = '{}', arguments_digest = '', request_metadata = '{}', resolution_note = NULL, token_nonce = NULL, shown_in = '{}',
            status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, expires_at = least(expires_at, ${now})
      WHERE tenant_id = ${tenantId} AND requester_id = ANY(${ids}) AND requester_display <> 'erased'
     RETURNING id`.execute(trx);
-  await sql`DELETE FROM held_answers WHERE tenant_id = ${tenantId} AND approval_id = ANY(${asked.rows.map(({ id }) => id)}::uuid[])`.execute(
+  await sql`DELETE FROM held_answers WHERE tenant_id = ${tenantId} AND approval_id = ANY(${requesters.rows.map(({ id }) => id)}::uuid[])`.execute(
     trx,
   );
   const resolved = await sql<{
@@ -21,7 +21,7 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
   }>`UPDATE approvals SET resolved_by = 'erased', resolver_id = NULL, resolution_note = NULL WHERE tenant_id = ${tenantId} AND (resolver_id = ANY(${ids}) OR resolver_id IS NOT NULL AND resolved_by = ANY(${usernames})) RETURNING id`.execute(
     trx,
   );
-  const touched = [...new Set([...asked.rows, ...resolved.rows].map(({ id }) => id))];
+  const touched = [...new Set([...requesters.rows, ...resolved.rows].map(({ id }) => id))];
   if (touched.length > 0)
     await sql`DELETE FROM notifications WHERE tenant_id = ${tenantId} AND metadata->>'approval_id' = ANY(${touched})`.execute(trx);
   return touched.length;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { resolveExpired } from "../policies/alerts.ts";
-import { askedByAccount } from "../approvals/approval-conflicts.ts";
+import { isRequestedByAccount } from "../approvals/approval-conflicts.ts";
 import { approvalPage, resolvableApprovalIds } from "../approvals/approvals.ts";
 import { expireApprovals } from "../approvals/approval-upkeep.ts";
 import { forgetExpiredNotifications } from "../people/notifications.ts";
@@ -90,7 +90,7 @@ test("the creator of an API key is found by an index on the admin log", async ()
   );
   await sql`ANALYZE admin_log`.execute(db);
   const [tenant, id, account] = ["'tenant 1'", crypto.randomUUID(), crypto.randomUUID()];
-  const plan = await planOf((on) => askedByAccount(on, "tenant 1", [id], { plane: "portal", id: account }), "SET LOCAL jit = off", [
+  const plan = await planOf((on) => isRequestedByAccount(on, "tenant 1", [id], { plane: "portal", id: account }), "SET LOCAL jit = off", [
     tenant,
     `'{${id}}'`,
     tenant,

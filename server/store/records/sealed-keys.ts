@@ -21,18 +21,18 @@ const LOOKED_AT = 1_000;
 export async function openStoredKeys(
   db: Database,
   secrets: SecretBox | null,
-): Promise<{ readonly looked: number; readonly unreadable: readonly string[] }> {
-  let looked = 0;
+): Promise<{ readonly checked: number; readonly unreadable: readonly string[] }> {
+  let checked = 0;
   const unreadable: string[] = [];
   for (const [table, named, column] of PLACES) {
     const { rows } = await sql<{ id: string; sealed: string }>`
       SELECT ${sql.ref(named)}::text AS id, ${sql.ref(column)} AS sealed FROM ${sql.table(table)}
        WHERE ${sql.ref(column)} IS NOT NULL ORDER BY updated_at DESC LIMIT ${LOOKED_AT}`.execute(db);
-    looked += rows.length;
+    checked += rows.length;
     for (const { id, sealed } of rows)
       if (secrets === null || secrets.openOrNull(sealed, sealContext(table, id)) === null) unreadable.push(`${table} ${id}`);
   }
-  return { looked, unreadable };
+  return { checked: checked, unreadable };
 }
 
 /** The number of enabled imports, and the providers among them without an account key: these fail until one is stored. */

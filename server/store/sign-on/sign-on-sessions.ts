@@ -30,14 +30,14 @@ export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, se
 }
 
 /** Deletes the account's sessions and returns the newest whose provider may be asked to sign out. */
-export async function takeAskedSignOut(
+export async function takeRequestedSignOut(
   db: Database,
   account: { readonly column: "end_user_id" | "admin_user_id"; readonly id: string },
   now: Date,
 ): Promise<SignOnSessionRow | undefined> {
   const gone = await db.deleteFrom("sign_on_sessions").where(account.column, "=", account.id).returningAll().execute();
-  const asked = gone.filter((row) => row.id_token_sealed !== null && row.expires_at > now);
-  return asked.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime())[0];
+  const withProviderSession = gone.filter((row) => row.id_token_sealed !== null && row.expires_at > now);
+  return withProviderSession.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime())[0];
 }
 
 export async function pruneSignOnSessions(db: Database, now: Date): Promise<void> {

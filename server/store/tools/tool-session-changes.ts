@@ -9,7 +9,7 @@ export function addSubscription(
   uri: string,
   most: number,
 ): Promise<ToolSessionRow | undefined> {
-  return told(
+  return withChanges(
     db,
     { tenantId, session },
     sql`INSERT INTO tool_sessions AS s (tenant_id, session, uris) VALUES (${tenantId}, ${session}, ARRAY[${uri}])
@@ -21,7 +21,7 @@ export function addSubscription(
 
 /** Undefined if nothing is recorded of the session. */
 export function removeSubscription(db: Database, { tenantId, session }: SessionRef, uri: string): Promise<ToolSessionRow | undefined> {
-  return told(
+  return withChanges(
     db,
     { tenantId, session },
     sql`UPDATE tool_sessions SET uris = array_remove(uris, ${uri}), version = nextval('tool_sessions_version'), used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session}`,
@@ -29,7 +29,7 @@ export function removeSubscription(db: Database, { tenantId, session }: SessionR
 }
 
 export function setLogLevel(db: Database, { tenantId, session }: SessionRef, level: string): Promise<ToolSessionRow | undefined> {
-  return told(
+  return withChanges(
     db,
     { tenantId, session },
     sql`INSERT INTO tool_sessions (tenant_id, session, log_level) VALUES (${tenantId}, ${session}, ${level})
@@ -39,7 +39,7 @@ export function setLogLevel(db: Database, { tenantId, session }: SessionRef, lev
 
 /** Ends the session and everything recorded of it. */
 export function markSessionEnded(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
-  return told(
+  return withChanges(
     db,
     { tenantId, session },
     sql`INSERT INTO tool_sessions (tenant_id, session, ended) VALUES (${tenantId}, ${session}, true)
@@ -48,7 +48,7 @@ export function markSessionEnded(db: Database, { tenantId, session }: SessionRef
 }
 
 /** Runs the write and notifies every process in the same statement. */
-async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
+async function withChanges(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
   const { rows } = await sql<ToolSessionRow>`
     WITH noted AS (${write} RETURNING uris, log_level, version, ended)
     SELECT uris, log_level, version, ended, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level, 'ended', ended)::text) FROM noted`.execute(

@@ -100,10 +100,10 @@ export async function callTotals(db: Database, tenantId: string, ids: readonly s
     SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros,
       custom_metadata->'attempts' AS attempts
     FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ANY(${ids as string[]})`.execute(db);
-  return rows.map((row) => ({ ...row, attempts: Array.isArray(row.attempts) ? partsOf(row, row.attempts as ToldAttempt[]) : null }));
+  return rows.map((row) => ({ ...row, attempts: Array.isArray(row.attempts) ? partsOf(row, row.attempts as RecordedAttempt[]) : null }));
 }
 
-interface ToldAttempt {
+interface RecordedAttempt {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
   readonly cost_usd?: number | null;
@@ -112,7 +112,7 @@ interface ToldAttempt {
 /** Usage that no attempt accounts for is the last one's. */
 function partsOf(
   { tokens, micros }: { tokens: number; micros: number },
-  told: readonly ToldAttempt[],
+  told: readonly RecordedAttempt[],
 ): { tokens: number; micros: number }[] {
   const parts = told.map((one) => ({
     tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0),

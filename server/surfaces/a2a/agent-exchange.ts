@@ -50,10 +50,10 @@ export function malformed(error: unknown): Refusal {
 
 /** The skill that a message names. A message naming two is refused: it could be allowed for one and be taken for the other. */
 function skillOf({ message, metadata }: JsonObject): string | null | Refusal {
-  const said = [isObject(message) ? message.metadata : undefined, metadata].flatMap((one) =>
+  const metadataIds = [isObject(message) ? message.metadata : undefined, metadata].flatMap((one) =>
     isObject(one) ? [one.skillId, one.skill_id] : [],
   );
-  const named = said.filter((one) => one !== undefined && one !== null && one !== "");
+  const named = metadataIds.filter((one) => one !== undefined && one !== null && one !== "");
   if (new Set(named.map((one) => JSON.stringify(one))).size > 1)
     return refuse("agent_invalid_params", undefined, { fields: [{ field: "metadata.skillId", message: "must name one skill" }] });
   const [skill] = named;

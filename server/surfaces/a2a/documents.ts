@@ -19,8 +19,8 @@ export const agentCard = (agents: AgentService): Surface => ({
   ...restRefusals,
   read(call) {
     const [, tenant = "", card = "", file] = CARD_PATH.exec(call.path) ?? [];
-    const asked = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
-    const version = file === "agent" || asked?.trim().startsWith("0.3") === true ? "0.3" : "1.0";
+    const requestedVersion = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
+    const version = file === "agent" || requestedVersion?.trim().startsWith("0.3") === true ? "0.3" : "1.0";
     call.row.a2a_protocol_version = version;
     return { view: EMPTY_VIEW, answer: (admitted) => agents.documents.card(admitted, decoded(tenant), decoded(card), version) };
   },

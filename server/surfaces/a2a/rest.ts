@@ -32,9 +32,9 @@ export const agentRest =
 
 /** The path belongs to v1.0, so that is the default version. */
 function versionRefusal(call: Call): Refusal | null {
-  const asked = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
-  if (asked === null || asked.trim() === "" || /^1\.0(?:\.\d+)?$/.test(asked.trim())) return null;
-  return refuse("agent_version_not_supported", `This address serves A2A 1.0, not ${JSON.stringify(asked.slice(0, 20))}.`);
+  const requestedVersion = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
+  if (requestedVersion === null || requestedVersion.trim() === "" || /^1\.0(?:\.\d+)?$/.test(requestedVersion.trim())) return null;
+  return refuse("agent_version_not_supported", `This address serves A2A 1.0, not ${JSON.stringify(requestedVersion.slice(0, 20))}.`);
 }
 
 function readParams(call: Call, operation: ServedOperation, rest: string, body: Uint8Array | null): JsonObject | Refusal {

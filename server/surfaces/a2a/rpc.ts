@@ -39,14 +39,14 @@ const STREAMING: ReadonlySet<ServedOperation> = new Set(["SendStreamingMessage",
 const EVENTS = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
 
-interface Asked {
+interface RpcRequest {
   readonly id: JsonValue;
   readonly version: "1.0" | "0.3";
   /** Whether the caller is a v0.3 client waiting for events, which can read a refusal only as an event. */
   readonly eventsOnly?: boolean;
 }
 /** Requests in progress, so that a refusal carries the ID of its request. */
-const asked = new WeakMap<Call, Asked>();
+const rpcRequests = new WeakMap<Call, RpcRequest>();
 
 /** Determines which agent a call is for. */
 type AgentNamer = (call: Call) => NamedAgent | Refusal;
@@ -65,14 +65,14 @@ export const agentOfAddress: AgentNamer = (call) => agentOfPath(call.path).named
 /** JSON-RPC. The method tells A2A v0.3 from v1.0 (interface 4.5). */
 export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => ({
   refusal(refusal, call) {
-    const { id, version, eventsOnly } = askedOf(call);
+    const { id, version, eventsOnly } = rpcRequestOf(call);
     const status = agentRpcStatus(refusal);
     const body = rpcErrorText(id, refusal, version);
     if (status === 200 && eventsOnly === true) return { headers: EVENTS, body: `data: ${body}\n\n`, status };
     return { headers: { "content-type": "application/json" }, body, status };
   },
   streamError(refusal, call) {
-    const { id, version } = askedOf(call);
+    const { id, version } = rpcRequestOf(call);
     return encoder.encode(`data: ${rpcErrorText(id, refusal, version)}\n\n`);
   },
   read(call, body) {
@@ -80,12 +80,12 @@ export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => 
     if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(call, body) : value;
     const { id = null, method, jsonrpc, params } = value;
     const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
-    if (knownId && !isMessageOfNobody(id)) asked.set(call, { id, version: "0.3" });
+    if (knownId && !isMessageOfNobody(id)) rpcRequests.set(call, { id, version: "0.3" });
     if (jsonrpc !== "2.0" || typeof method !== "string" || !knownId || isMessageOfNobody(id)) return refuse("rpc_invalid_request");
     const isNew = NEW_METHODS.has(method);
     const operation = isNew ? (method as ServedOperation) : Object.hasOwn(OLD_METHODS, method) ? OLD_METHODS[method] : undefined;
     const version = isNew ? "1.0" : "0.3";
-    asked.set(call, { id, version, eventsOnly: version === "0.3" && operation !== undefined && STREAMING.has(operation) });
+    rpcRequests.set(call, { id, version, eventsOnly: version === "0.3" && operation !== undefined && STREAMING.has(operation) });
     if (operation === undefined)
       return refuse("rpc_method_not_found", `The method ${JSON.stringify(method.slice(0, 100))} is not served here.`);
     call.row.a2a_protocol_version = version;
@@ -121,14 +121,14 @@ function notOneMessage(call: Call, body: Uint8Array | null): Refusal {
 /** Whether an ID is an object; big numbers, which are kept as raw JSON, are not counted as such. */
 const isMessageOfNobody = (id: JsonValue) => isObject(id) && !("rawJSON" in id);
 
-const askedOf = (call: Call | null): Asked => (call === null ? undefined : asked.get(call)) ?? { id: null, version: "0.3" };
+const rpcRequestOf = (call: Call | null): RpcRequest => (call === null ? undefined : rpcRequests.get(call)) ?? { id: null, version: "0.3" };
 
 function versionRefusal(call: Call, version: "1.0" | "0.3"): Refusal | null {
-  const told = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
-  if (told === null || told.trim() === "" || told.trim().startsWith(version)) return null;
+  const versionHeader = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
+  if (versionHeader === null || versionHeader.trim() === "" || versionHeader.trim().startsWith(version)) return null;
   return refuse(
     "agent_version_not_supported",
-    `The method is of A2A ${version}, and A2A-Version says ${JSON.stringify(told.slice(0, 20))}.`,
+    `The method is of A2A ${version}, and A2A-Version says ${JSON.stringify(versionHeader.slice(0, 20))}.`,
   );
 }
 

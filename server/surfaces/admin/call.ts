@@ -34,9 +34,9 @@ export async function currentRecord(
   { admin, tenant, input }: Pick<Found, "admin" | "tenant"> & { readonly input: Readonly<Record<string, unknown>> },
 ): Promise<Record<string, unknown>> {
   const names = Object.keys(read.query?.shape ?? {}).filter((name) => input[name] != null);
-  const told = Object.fromEntries(names.map((name) => [name, input[name]]));
+  const named = Object.fromEntries(names.map((name) => [name, input[name]]));
   // Values that came in the body were not validated before.
-  const query = read.query === undefined ? told : check(read.query, told, "invalid_body");
+  const query = read.query === undefined ? named : check(read.query, named, "invalid_body");
   return read.run(callOf(services, read, arrival, { admin, tenant, query, body: {} })) as Promise<Record<string, unknown>>;
 }
 

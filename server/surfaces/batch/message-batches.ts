@@ -61,16 +61,16 @@ async function objectOf(call: Call, job: CallerJob, { batches, publicUrl }: Mess
 }
 
 /** Headers to pass to providers with each message; null if there are none. */
-function toldToVendors(call: Call): Record<string, string> | null {
-  const { "anthropic-beta": said = "", "anthropic-version": version = MESSAGES_VERSION } = vendorHeaders(call, [
+function headersForVendors(call: Call): Record<string, string> | null {
+  const { "anthropic-beta": betaHeader = "", "anthropic-version": version = MESSAGES_VERSION } = vendorHeaders(call, [
     "anthropic-version",
     "anthropic-beta",
   ]);
-  const betas = said.split(",").map((beta) => beta.trim());
-  const told = betas.filter((beta) => beta !== "" && !BETA_OF_BATCHES.test(beta)).join(",");
+  const betas = betaHeader.split(",").map((beta) => beta.trim());
+  const vendorBetas = betas.filter((beta) => beta !== "" && !BETA_OF_BATCHES.test(beta)).join(",");
   const headers = {
     ...(version === MESSAGES_VERSION ? {} : { "anthropic-version": version }),
-    ...(told === "" ? {} : { "anthropic-beta": told }),
+    ...(vendorBetas === "" ? {} : { "anthropic-beta": vendorBetas }),
   };
   return Object.keys(headers).length === 0 ? null : headers;
 }
@@ -83,7 +83,7 @@ export const messageBatchCreate = (of: MessageBatches): Surface => ({
       return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
     const factsOf = (): JobFacts => ({
       ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
-      ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: toldToVendors(call) },
+      ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersForVendors(call) },
     });
     return submittedRequests(call, of.batches, { lineForm: "params", body: messageBatchRequest, factsOf }, async (job) =>
       jsonAnswer(await objectOf(call, job, of)),
@@ -157,6 +157,6 @@ const messageResultOf: typeof resultLineOf = (job, line) => {
   if (error.code === "batch_expired") return `${named}{"type":"expired"}}`;
   // A refusal already has the form in which a direct caller would have received it.
   if (line.result?.startsWith('{"type":"error"')) return `${named}{"type":"errored","error":${line.result}}}`;
-  const told = { type: errorTypeOf(line.status_code ?? 500), message: error.message ?? "", code: error.code };
-  return `${named}{"type":"errored","error":${JSON.stringify({ type: "error", error: told, request_id: line.request_id })}}}`;
+  const errorBody = { type: errorTypeOf(line.status_code ?? 500), message: error.message ?? "", code: error.code };
+  return `${named}{"type":"errored","error":${JSON.stringify({ type: "error", error: errorBody, request_id: line.request_id })}}}`;
 };

@@ -32,7 +32,7 @@ function problemObject({ code, message, line, field }: InputProblem): object {
 function objectOf(job: CallerJob): object {
   const { id, status, endpoint, completion_window, model, metadata, ended_at: ended, ends_as: endsAs } = job;
   const { input_file_id, output_file_id, error_file_id, problems, error } = job;
-  const told = problems ?? (error === null ? [] : [{ ...error, line: null, field: null }]);
+  const reportedErrors = problems ?? (error === null ? [] : [{ ...error, line: null, field: null }]);
   const at = (state: CallerJob["status"]) => (status === state ? seconds(ended) : null);
   const unrun = ended === null ? 0 : job.total_requests - job.completed - job.failed;
   return {
@@ -47,7 +47,7 @@ function objectOf(job: CallerJob): object {
       output_file_id,
       error_file_id,
     },
-    errors: told.length === 0 ? null : { object: "list", data: told.map(problemObject) },
+    errors: reportedErrors.length === 0 ? null : { object: "list", data: reportedErrors.map(problemObject) },
     ...{ created_at: seconds(job.created_at), in_progress_at: seconds(job.in_progress_at), expires_at: seconds(job.expires_at) },
     ...{ finalizing_at: seconds(job.finalizing_at), completed_at: at("completed"), failed_at: at("failed"), expired_at: at("expired") },
     ...{ cancelling_at: seconds(job.cancelling_at), cancelled_at: at("cancelled") },

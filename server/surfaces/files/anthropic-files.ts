@@ -5,7 +5,7 @@ import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
-import { baseName } from "../../services/files/said-of-file.ts";
+import { baseName } from "../../services/files/file-description.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 import { messagesPage, recordSurface } from "../messages/records.ts";
 import { contentAnswer } from "./content.ts";

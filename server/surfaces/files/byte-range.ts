@@ -6,10 +6,10 @@ export function byteRangeOf(
   { headers }: Call,
   file: CallerFile,
 ): { readonly start: number; readonly end: number } | "unsatisfiable" | null {
-  const asked = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/i.exec(headers.get("range") ?? "");
+  const rangeMatch = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/i.exec(headers.get("range") ?? "");
   const unless = headers.get("if-range");
-  if (asked === null || (unless !== null && unless !== `"${file.content_hash}"`)) return null;
-  const [, from = "", to = ""] = asked;
+  if (rangeMatch === null || (unless !== null && unless !== `"${file.content_hash}"`)) return null;
+  const [, from = "", to = ""] = rangeMatch;
   const size = file.size_bytes;
   if (from === "")
     return to === "" ? null : size === 0 || Number(to) === 0 ? "unsatisfiable" : { start: Math.max(0, size - Number(to)), end: size };

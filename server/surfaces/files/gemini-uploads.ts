@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { type ResumableUploadService, takeLastPiece, takePiece } from "../../services/files/resumable-upload.ts";
-import { baseName, unstorableFacts } from "../../services/files/said-of-file.ts";
+import { baseName, unstorableFacts } from "../../services/files/file-description.ts";
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { geminiFileOf, geminiFileSurface, apiVersionIn } from "./gemini-files.ts";
@@ -66,9 +66,9 @@ async function begin(call: Call, { uploads, uploadKeys, publicUrl }: UploadServi
 async function displayNameOf(call: Call): Promise<string | null | Refusal> {
   const body = call.arriving === undefined ? new Uint8Array() : await readUpTo(call.arriving, MOST_SAID_BYTES).catch(() => null);
   if (body === null) return refuse("invalid_body", `The description of a file is at most ${MOST_SAID_BYTES} bytes of JSON.`);
-  const said = body.byteLength === 0 ? {} : jsonIn(body);
-  if (!isObject(said)) return refuse("invalid_body", "The description of a file must be a JSON object.");
-  const file = said.file ?? {};
+  const metadata = body.byteLength === 0 ? {} : jsonIn(body);
+  if (!isObject(metadata)) return refuse("invalid_body", "The description of a file must be a JSON object.");
+  const file = metadata.file ?? {};
   if (!isObject(file)) return unreadable("file", "must be an object");
   if (file.name !== undefined) return unreadable("file.name", "is given here and cannot be chosen");
   const named = file.displayName ?? file.display_name ?? baseName(call.headers.get("x-goog-upload-file-name") ?? "");
@@ -89,8 +89,8 @@ const unreadable = (field: string, message: string): Refusal => refuse("invalid_
 
 /** The commands in the header; `upload, finalize` is two. */
 function commandsOf({ headers }: Call): string[] {
-  const said = (headers.get("x-goog-upload-command") ?? "").toLowerCase();
-  return said.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+  const command = (headers.get("x-goog-upload-command") ?? "").toLowerCase();
+  return command.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
 }
 
 function statusHeaders(status: "active" | "final" | "cancelled", received?: number): Record<string, string> {

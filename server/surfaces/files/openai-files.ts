@@ -8,7 +8,7 @@ import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, fileSurface, queryOf, wholeNumber } from "./files.ts";
 import { nameProblems } from "./form-names.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
-import { baseName } from "../../services/files/said-of-file.ts";
+import { baseName } from "../../services/files/file-description.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 
 /** OpenAI's paths for files, over the same store and rules. */
@@ -84,8 +84,11 @@ export const openaiFileList = (files: FileService): Surface =>
     if (order !== "asc" && order !== "desc")
       return refuse("invalid_query", undefined, { fields: [{ field: "order", message: "must be asc or desc" }] });
     const page = { limit: Math.min(limit, MOST_AT_ONCE) + 1, offset: 0, after: query.get("after"), oldestFirst: order === "asc" };
-    const said = query.get("purpose");
-    const purpose = said === undefined ? undefined : { said, kinds: FILE_KINDS.filter((kind) => purposeOf(kind) === said) };
+    const requestedPurpose = query.get("purpose");
+    const purpose =
+      requestedPurpose === undefined
+        ? undefined
+        : { said: requestedPurpose, kinds: FILE_KINDS.filter((kind) => purposeOf(kind) === requestedPurpose) };
     const { items } = await files.list(callerOf(call).owner, { purpose }, page);
     const shown = items.slice(0, page.limit - 1);
     return jsonAnswer({

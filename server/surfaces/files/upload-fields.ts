@@ -1,6 +1,6 @@
 import { FILE_KINDS, isFileKind } from "../../kernel/files/file-kinds.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
-import { baseName } from "../../services/files/said-of-file.ts";
+import { baseName } from "../../services/files/file-description.ts";
 import type { UploadFields } from "../../services/files/upload.ts";
 import { nameProblems } from "./form-names.ts";
 

@@ -6,7 +6,7 @@ import { InboundView } from "../../road/view.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";
 import { modelOfPath } from "./model-path.ts";
-import { askedKnowledge } from "../llm/asked-knowledge.ts";
+import { requestedKnowledge } from "../llm/requested-knowledge.ts";
 import { geminiRefusals } from "./refusals.ts";
 
 /** POST /v1beta/models/{model}:countTokens: counted by the vendor if the model is the vendor's, otherwise estimated. */
@@ -16,7 +16,7 @@ export const geminiCountTokens = (models: Dispatch): Surface => ({
   read({ path }, body) {
     const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
-    const knowledge = askedKnowledge(inbound);
+    const knowledge = requestedKnowledge(inbound);
     if (isRefusal(knowledge)) return knowledge;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),

@@ -4,7 +4,7 @@ import type { Exchange } from "../../road/surface.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import type { Call } from "../../road/call.ts";
-import { askedKnowledge } from "./asked-knowledge.ts";
+import { requestedKnowledge } from "./requested-knowledge.ts";
 import { awaitedConversation } from "./awaited.ts";
 
 /** The exchange of a conversation, shared by all language model surfaces once they have read their own format. */
@@ -15,7 +15,7 @@ export function conversationExchange(
   headers: Readonly<Record<string, string>> = {},
 ): Exchange | Refusal {
   const { inbound } = conversation;
-  const knowledge = askedKnowledge(inbound);
+  const knowledge = requestedKnowledge(inbound);
   if (isRefusal(knowledge)) return knowledge;
   return {
     view: new InboundView(inbound, modes, knowledge),

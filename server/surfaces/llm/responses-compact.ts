@@ -1,5 +1,5 @@
 import { isRefusal } from "../../kernel/errors.ts";
-import type { SealsTold } from "../../road/request/conversation.ts";
+import type { NoteSeals } from "../../road/request/conversation.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
@@ -9,7 +9,7 @@ import { readResponsesInput } from "../../wire/responses/responses-input-request
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
 import { statefulFields } from "../../wire/responses/stateful-fields.ts";
-import { askedKnowledge } from "./asked-knowledge.ts";
+import { requestedKnowledge } from "./requested-knowledge.ts";
 import { vendorHeaders } from "./conversation.ts";
 import { conversationElsewhere, linkedAnswer } from "./linked-answers.ts";
 import { responsesRefusals } from "./refusals.ts";
@@ -27,7 +27,7 @@ export const responsesCompact = (services: ResponseServices): Surface => ({
     if (elsewhere !== null) return elsewhere;
     const previous = await linkedAnswer(call, services, inbound);
     if (previous !== null && isRefusal(previous)) return previous;
-    const knowledge = askedKnowledge(inbound);
+    const knowledge = requestedKnowledge(inbound);
     if (isRefusal(knowledge)) return knowledge;
     const conversation = {
       inbound,
@@ -35,7 +35,7 @@ export const responsesCompact = (services: ResponseServices): Surface => ({
       passing: {
         operation: "responses_compact" as const,
         stream: () => new ResponsesStream(),
-        reply: (bytes: Uint8Array, sealed: SealsTold) => readResponsesReply(bytes, ({ output }) => sealed(sealsIn(output))),
+        reply: (bytes: Uint8Array, sealed: NoteSeals) => readResponsesReply(bytes, ({ output }) => sealed(sealsIn(output))),
       },
       writer: null,
       streamType: "text/event-stream",

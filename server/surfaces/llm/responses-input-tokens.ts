@@ -4,7 +4,7 @@ import { InboundView } from "../../road/view.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { readResponsesInput } from "../../wire/responses/responses-input-request.ts";
 import { estimateTokens } from "../../wire/usage.ts";
-import { askedKnowledge } from "./asked-knowledge.ts";
+import { requestedKnowledge } from "./requested-knowledge.ts";
 import { vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 import type { ResponseServices } from "./response-services.ts";
@@ -26,7 +26,7 @@ export const responsesInputTokens = ({ models, items }: Pick<ResponseServices, "
       const { problems } = inbound.putNamedItems(await items.find(call, inbound.namedItems));
       if (problems.length > 0) return invalidRequest(problems);
     }
-    const knowledge = askedKnowledge(inbound);
+    const knowledge = requestedKnowledge(inbound);
     if (isRefusal(knowledge)) return knowledge;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),

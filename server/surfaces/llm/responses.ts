@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { PreviousAnswer, SealsTold } from "../../road/request/conversation.ts";
+import type { PreviousAnswer, NoteSeals } from "../../road/request/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
@@ -88,7 +88,7 @@ class KeptStream extends ResponsesStream {
   private readonly state: { kept: boolean | null };
   private readonly inbound: Pick<ResponsesRequest, "background" | "inputCharacters">;
 
-  constructor(note: NoteResponse, sealed: SealsTold, inbound: Pick<ResponsesRequest, "background" | "inputCharacters">) {
+  constructor(note: NoteResponse, sealed: NoteSeals, inbound: Pick<ResponsesRequest, "background" | "inputCharacters">) {
     const state: { kept: boolean | null } = { kept: null };
     super(
       (response) => {
@@ -106,11 +106,11 @@ class KeptStream extends ResponsesStream {
    * tools were used, whose fee an estimate from text leaves out.
    */
   override get usage(): Usage | null {
-    const told = super.usage;
+    const usage = super.usage;
     const { searches } = this;
     const { told: uses } = this.uses;
     const { background, inputCharacters } = this.inbound;
-    if (told !== null || (background ? this.state.kept === true : searches === 0 && uses.toolUses === undefined)) return told;
+    if (usage !== null || (background ? this.state.kept === true : searches === 0 && uses.toolUses === undefined)) return usage;
     return { ...estimated(inputCharacters, this.outputLength), ...(searches > 0 && { webSearches: searches }), ...uses };
   }
 }

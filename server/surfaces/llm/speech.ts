@@ -19,8 +19,8 @@ export const speech = (models: Dispatch, files: FileService): Surface => ({
       answer: (call) => models.speak(call, inbound),
       async written(call, answer) {
         if (!inbound.persist) return answer;
-        const said = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null };
-        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, inPieces(answer.body), said)) } };
+        const description = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null };
+        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, inPieces(answer.body), description)) } };
       },
     };
   },

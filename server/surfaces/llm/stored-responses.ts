@@ -5,7 +5,7 @@ import type { Conversation } from "../../road/request/conversation.ts";
 import { EMPTY_VIEW } from "../../road/request/empty-view.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { RequestView } from "../../road/view.ts";
-import { type AskedResponse, noSuchResponse } from "../../services/models/responses/ask-responses.ts";
+import { type ResponseQuery, noSuchResponse } from "../../services/models/responses/ask-responses.ts";
 import type { ResponsePlace } from "../../services/models/responses/response-records.ts";
 import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
 import { JsonDocument } from "../../wire/json/document.ts";
@@ -21,8 +21,8 @@ import { responsesRefusals } from "./refusals.ts";
 type Stored = Pick<StoredResponses, "find" | "ask" | "delete">;
 
 interface Question {
-  readonly of: AskedResponse["of"];
-  readonly method: AskedResponse["method"];
+  readonly of: ResponseQuery["of"];
+  readonly method: ResponseQuery["method"];
   /** Allowed query parameters, with the pattern of their values. */
   readonly query: Readonly<Record<string, RegExp>>;
 }
@@ -43,11 +43,11 @@ function storedResponse(stored: Stored, { of, method, query: known }: Question):
       if (place === null) return noSuchResponse(id);
       if (isRefusal(place)) return place;
       const stream = query.get("stream") === "true";
-      const asked = { of, method, query: query.toString(), stream };
+      const storedQuery = { of, method, query: query.toString(), stream };
       return {
         view: viewOf(place, stream),
         ...(method === "DELETE" ? {} : of === "input_items" ? { output: ITEMS } : { conversation: givenAgain(stream) }),
-        answer: (asking) => (method === "DELETE" ? stored.delete(asking, place) : given(asking, stored, place, asked)),
+        answer: (asking) => (method === "DELETE" ? stored.delete(asking, place) : given(asking, stored, place, storedQuery)),
       };
     },
   };
@@ -56,9 +56,9 @@ function storedResponse(stored: Stored, { of, method, query: known }: Question):
 /** Includes what the model answered before. */
 const ITEMS = { texts: inputItemsTexts, framing: "events", tellsCalls: true } as const;
 
-async function given(call: Call, stored: Stored, place: ResponsePlace, asked: AskedResponse): Promise<Answer | Refusal> {
-  const answer = await stored.ask(call, place, asked);
-  if (!isRefusal(answer) && answer.status < 300 && asked.of !== "input_items") answer.headers["x-gw-ai-generated"] = "true";
+async function given(call: Call, stored: Stored, place: ResponsePlace, query: ResponseQuery): Promise<Answer | Refusal> {
+  const answer = await stored.ask(call, place, query);
+  if (!isRefusal(answer) && answer.status < 300 && query.of !== "input_items") answer.headers["x-gw-ai-generated"] = "true";
   return answer;
 }
 

@@ -41,11 +41,11 @@ export const transcriptions = (
       async answer() {
         const answer = await models.transcribe(call, inbound);
         if (!inbound.persist || isRefusal(answer) || (answer.kind === "whole" && answer.failure !== null)) return answer;
-        const said = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null, displayName: inbound.displayName };
-        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, file.open(), said)) } };
+        const description = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null, displayName: inbound.displayName };
+        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, file.open(), description)) } };
       },
       written(_call, answer) {
-        const written = writtenTranscript(answer.body, inbound.format, { stream: inbound.stream, heardSeconds: file.seconds });
+        const written = writtenTranscript(answer.body, inbound.format, { stream: inbound.stream, audioSeconds: file.seconds });
         if (written === null) return answer;
         return {
           ...answer,

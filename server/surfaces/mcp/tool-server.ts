@@ -41,8 +41,8 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
 }
 
 export function exchange(tools: ToolService, request: ToolRequest, { row, headers }: Call): Exchange {
-  const forget = (told: Parameters<Forget>[0]) => {
-    row[told] = told === "endpoint" ? endpointAbove(row.endpoint, request.subPath) : null;
+  const forget = (field: Parameters<Forget>[0]) => {
+    row[field] = field === "endpoint" ? endpointAbove(row.endpoint, request.subPath) : null;
   };
   const view = toolView(request, forget, () => [headers.get("last-event-id"), headers.get("mcp-protocol-version")]);
   return { view, answer: (call) => tools.call(call, request, view) };

@@ -3,7 +3,7 @@ import type { Surface } from "../../road/surface.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import { estimateInputTokens } from "../../wire/messages/estimate.ts";
-import { askedKnowledge } from "../llm/asked-knowledge.ts";
+import { requestedKnowledge } from "../llm/requested-knowledge.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
 import { readInbound, vendorQuery } from "./messages.ts";
 import { messagesRefusals } from "./refusals.ts";
@@ -15,7 +15,7 @@ export const countTokens = (models: Dispatch): Surface => ({
   read(arriving, body) {
     const inbound = readInbound(arriving, body, { maxTokensRequired: false });
     if (isRefusal(inbound)) return inbound;
-    const knowledge = askedKnowledge(inbound);
+    const knowledge = requestedKnowledge(inbound);
     if (isRefusal(knowledge)) return knowledge;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),

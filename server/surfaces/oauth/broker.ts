@@ -54,8 +54,8 @@ function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest
   const grant = form.get("grant_type") ?? "";
   if (step === "authorize" || step === "decide" || step === "callback") row.oauth_flow_type = "authorization_code";
   else if (step === "token" && GRANTS.has(grant)) row.oauth_flow_type = grant;
-  const asked = step === "authorize" || step === "token" ? parseScopes(query.get("scope") ?? form.get("scope")) : [];
-  if (asked.length > 0) row.oauth_scope = asked.join(" ").slice(0, LONGEST_SCOPE);
+  const requestedScopes = step === "authorize" || step === "token" ? parseScopes(query.get("scope") ?? form.get("scope")) : [];
+  if (requestedScopes.length > 0) row.oauth_scope = requestedScopes.join(" ").slice(0, LONGEST_SCOPE);
 }
 
 function exchange(tools: ToolService, request: BrokerRequest): Exchange {

@@ -27,10 +27,13 @@ parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-rea
 const MOST_DOMAINS = 32;
 
 /** Whether a requested host is allowed, itself or by a wildcard. */
-function isAllowed(asked: string, allowed: readonly string[]): boolean {
+function isAllowed(isRequestAllowed: string, allowed: readonly string[]): boolean {
   return allowed.some((one) => {
     const [scheme = "", host = ""] = one.split("://");
-    return one === asked || (host.startsWith("*.") && asked.startsWith(`${scheme}://`) && asked.endsWith(host.slice(1)));
+    return (
+      one === isRequestAllowed ||
+      (host.startsWith("*.") && isRequestAllowed.startsWith(`${scheme}://`) && isRequestAllowed.endsWith(host.slice(1)))
+    );
   });
 }
 
@@ -41,7 +44,7 @@ export function sandboxPage(url: string, allowed: readonly string[]): Response {
     searchParams
       .getAll(name)
       .slice(0, MOST_DOMAINS)
-      .filter((asked) => APP_DOMAIN.test(asked) && isAllowed(asked, allowed));
+      .filter((domain) => APP_DOMAIN.test(domain) && isAllowed(domain, allowed));
   const domains: AppDomains = { connect: granted("connect"), resource: granted("resource") };
   return new Response(PAGE, {
     headers: {

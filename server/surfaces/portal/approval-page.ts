@@ -26,7 +26,7 @@ const STATE: Readonly<Record<Approval["status"], string>> = {
   expired: "Its time has run out.",
 };
 
-type Asked = PortalRequest<unknown, unknown>;
+type PageRequest = PortalRequest<unknown, unknown>;
 
 export const approvalPageRoutes: readonly PortalRoute[] = [
   portalOperation({
@@ -93,7 +93,7 @@ function refusal({ message }: Refusal, call: Call | null): { headers: Record<str
 const queryOf = (call: Call) => new URL(call.url).searchParams;
 
 /** The approval that the URL's ticket is for. The audit row belongs to the approval's tenant. */
-async function shown({ services, call, params }: Asked): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
+async function shown({ services, call, params }: PageRequest): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
   const { directory } = services;
   const ticket = queryOf(call).get("ticket") ?? "";
   const id = params.id ?? "";
@@ -107,7 +107,7 @@ async function shown({ services, call, params }: Asked): Promise<{ approval: App
   return { approval, ticket, tenantId };
 }
 
-async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<PortalSession> {
+async function signIn({ services, origin }: PageRequest, tenantId: string, form: URLSearchParams): Promise<PortalSession> {
   const first = await logInPortalUser(
     services.logins,
     { id: tenantId },

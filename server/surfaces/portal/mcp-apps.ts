@@ -8,7 +8,7 @@ import { portalRefusals } from "./refusals.ts";
 
 const PATH = /^\/v1\/portal\/mcp-apps\/([^/]+)\/resource$/;
 
-function asked(path: string, url: string): { serverId: string; uri: string } | Refusal {
+function requestedApp(path: string, url: string): { serverId: string; uri: string } | Refusal {
   try {
     const { uri } = check(appResourceQuery, readQuery(new URL(url)), "invalid_query");
     return { serverId: decodeURIComponent(PATH.exec(path)?.[1] ?? ""), uri };
@@ -38,7 +38,7 @@ export const appRoutes: readonly PortalRoute[] = [
     surface: ({ portal: { apps } }) => ({
       ...portalRefusals,
       read(call) {
-        const found = asked(call.path, call.url);
+        const found = requestedApp(call.path, call.url);
         if (isRefusal(found)) return found;
         if (call.scope === null) return refuse("no_resource_group");
         const { serverId, uri } = found;

@@ -14,7 +14,7 @@ const PATH = "/v1/portal/auth/session";
 const COOKIE = { name: "gw_portal_session", path: PATH };
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-const askedFor = (request: Call, { publicUrl }: Pick<PortalServices, "publicUrl">) => ({ request, publicUrl });
+const cookieRequest = (request: Call, { publicUrl }: Pick<PortalServices, "publicUrl">) => ({ request, publicUrl });
 
 function onlyOwnPages(call: Call): void {
   if (!comesFromOwnPage(call.headers)) throw new Refused(refuse("forbidden", "Sessions are for the pages of this gateway."));
@@ -33,7 +33,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
       onlyOwnPages(call);
       if (call.token === null) return refuse("unauthenticated");
       const value = await beginPortalSession(services.logins, user, call.token);
-      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, askedFor(call, services)) });
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, cookieRequest(call, services)) });
     },
   }),
   portalOperation({
@@ -46,18 +46,18 @@ export const sessionRoutes: readonly PortalRoute[] = [
     answer: { status: 200, schema: portalSession },
     async run({ services, call }) {
       onlyOwnPages(call);
-      const given = sessionCookieOf(COOKIE, askedFor(call, services));
+      const given = sessionCookieOf(COOKIE, cookieRequest(call, services));
       const renewed = await renewPortalSession(services.logins, given);
       // Nobody is signed in, which is no error when opening a page.
       if (renewed === null)
         return ownAnswer(204, {
           ...HEADERS,
-          ...(given === null ? {} : { "set-cookie": sessionCookieCleared(COOKIE, askedFor(call, services)) }),
+          ...(given === null ? {} : { "set-cookie": sessionCookieCleared(COOKIE, cookieRequest(call, services)) }),
         });
       call.row.tenant_id = renewed.user.tenant_id;
       noteUser(call, renewed.user);
       const cookie: Record<string, string> =
-        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, askedFor(call, services)) };
+        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, cookieRequest(call, services)) };
       return ownAnswer(200, { ...HEADERS, ...cookie, "content-type": "application/json" }, JSON.stringify(tokenAnswer(renewed)));
     },
   }),
@@ -71,7 +71,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
     async run({ services, call, who, origin }) {
       onlyOwnPages(call);
       await endPortalSessions(services.logins, who, origin);
-      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieCleared(COOKIE, askedFor(call, services)) });
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieCleared(COOKIE, cookieRequest(call, services)) });
     },
   }),
 ];

@@ -91,8 +91,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
         const { services, call, params, query } = request;
         const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
-        const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip, binding };
-        const how = await services.signOn.begin(page, params.id ?? "", asked);
+        const signOnRequest = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip, binding };
+        const how = await services.signOn.begin(page, params.id ?? "", signOnRequest);
         call.row.tenant_id = how.tenantId;
         return portalSignOnBegun(page, how);
       }),

@@ -52,8 +52,8 @@ function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
 function displayNameOf({ displayName, name }: ScimObject): string | null {
   const parts = isComplex(name) ? name : {};
   const composed = [parts.givenName, parts.familyName].filter((part) => typeof part === "string" && part !== "").join(" ");
-  const said = [displayName, parts.formatted, composed].map((one) => (typeof one === "string" ? withoutSteering(one) : ""));
-  return said.find((one) => one !== "")?.slice(0, MAX_NAME) ?? null;
+  const displayNames = [displayName, parts.formatted, composed].map((one) => (typeof one === "string" ? withoutSteering(one) : ""));
+  return displayNames.find((one) => one !== "")?.slice(0, MAX_NAME) ?? null;
 }
 
 function emailOf({ emails }: ScimObject): string | null {

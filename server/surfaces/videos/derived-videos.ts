@@ -39,8 +39,8 @@ async function readBody(call: Call, { spool }: VideoServices): Promise<ReadBody 
   const fields = new Map(form.fields);
   const id = fields.get("video[id]");
   fields.delete("video[id]");
-  const said: JsonObject = { ...spelledOut(fields), ...(id !== undefined && { video: { id } }) };
-  const bytes = new TextEncoder().encode(JSON.stringify(said));
+  const fieldValues: JsonObject = { ...spelledOut(fields), ...(id !== undefined && { video: { id } }) };
+  const bytes = new TextEncoder().encode(JSON.stringify(fieldValues));
   call.requestContent = bytes;
   const document = jsonDocumentOf(bytes);
   return isRefusal(document) ? document : { document, formBytes: form.bytes };

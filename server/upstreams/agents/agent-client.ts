@@ -39,7 +39,7 @@ export interface AgentUpstream {
 }
 
 /** Carries a refusal out of nested parsing. */
-class Told extends Error {
+class ReportedFault extends Error {
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
     super(refusal.message);
@@ -90,12 +90,12 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
   }
 
   return {
-    async ask(asked) {
-      const { agent, abort, operation } = asked;
+    async ask(agentRequest) {
+      const { agent, abort, operation } = agentRequest;
       // The timeout covers the whole answer, not just its head.
       const timer = setTimeout(() => abort.abort(new Error("the agent did not answer in time")), agent.timeoutMs);
       try {
-        const response = await request(asked);
+        const response = await request(agentRequest);
         if (isRefusal(response)) return abort.signal.aborted ? timedOut(response) : response;
         const value = await jsonOf(response, abort.signal);
         return agentAnswer(agent.reached?.version ?? "1.0", operation, resultOf(value, agent.reached?.binding === "jsonrpc"));
@@ -105,9 +105,9 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
         clearTimeout(timer);
       }
     },
-    async stream(asked) {
-      const response = await request(asked);
-      return isRefusal(response) ? response : eventsOf(response, asked);
+    async stream(agentRequest) {
+      const response = await request(agentRequest);
+      return isRefusal(response) ? response : eventsOf(response, agentRequest);
     },
   };
 }
@@ -117,7 +117,7 @@ function timedOut(refusal: Refusal): Refusal {
 }
 
 function unreadable(error: unknown, { signal }: AbortController): Refusal {
-  if (error instanceof Told) return error.refusal;
+  if (error instanceof ReportedFault) return error.refusal;
   if (error instanceof Malformed) return refuse("agent_invalid_response", undefined, { reason: error.message.slice(0, 300) });
   if (signal.aborted) return refuse("upstream_timeout", "The agent did not answer in time.");
   return refuse("upstream_interrupted", "The agent broke off its answer.", { reason: reasonOf(error) });
@@ -146,13 +146,13 @@ const jsonOf = async (response: Response, signal: AbortSignal) => valueOf(await 
 /** The result of a JSON-RPC or REST answer; throws the error it reports as `Told`. */
 function resultOf(value: JsonValue, rpc: boolean): JsonValue {
   if (!rpc) {
-    if (isObject(value) && isObject(value.error)) throw new Told(ofTold(restError(value), null));
+    if (isObject(value) && isObject(value.error)) throw new ReportedFault(refusalOfFault(restError(value), null));
     return value;
   }
   if (!isObject(value)) throw new Malformed("", "the answer is no JSON-RPC message");
   if (isObject(value.error)) {
     const { code } = value.error;
-    throw new Told(code === -32601 ? refuse("agent_unsupported_operation") : ofTold(rpcError(value.error), value.error));
+    throw new ReportedFault(code === -32601 ? refuse("agent_unsupported_operation") : refusalOfFault(rpcError(value.error), value.error));
   }
   if (value.result === undefined) throw new Malformed("result", "is required");
   return value.result;
@@ -163,22 +163,22 @@ const ownWordsOn = (code: ErrorCode): string | undefined =>
   code === "agent_invalid_params" ? "The agent did not take the request. The audit row says what it told." : undefined;
 
 /** The message is the gateway's own, because an agent's error text was not inspected; it goes into the reason only. */
-function ofTold(told: ReturnType<typeof restError>, error: JsonObject | null): Refusal {
-  if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: told.message });
+function refusalOfFault(fault: ReturnType<typeof restError>, error: JsonObject | null): Refusal {
+  if (fault !== null) return refuse(fault.code, ownWordsOn(fault.code), { reason: fault.message });
   const reason =
     error === null ? "an error the protocol does not know" : `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`;
   return refuse("upstream_error", "The agent failed.", { reason });
 }
 
 async function refusedBy(response: Response): Promise<Refusal> {
-  let told: ReturnType<typeof restError> = null;
+  let fault: ReturnType<typeof restError> = null;
   try {
-    told = restError(valueOf(await textOf(response, LARGEST_ERROR)));
+    fault = restError(valueOf(await textOf(response, LARGEST_ERROR)));
   } catch {
     // The body is not a readable error; the status decides.
   }
   const reason = `the agent answered ${response.status}`;
-  if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: `${reason}: ${told.message}` });
+  if (fault !== null) return refuse(fault.code, ownWordsOn(fault.code), { reason: `${reason}: ${fault.message}` });
   if (response.status === 401 || response.status === 403)
     return refuse("upstream_auth_failed", "The agent refused the credential it was shown.", { reason });
   if (response.status === 404 || response.status === 405 || response.status === 501)

@@ -35,9 +35,9 @@ export class AgentAuthorization {
     const key = sha256Hex(JSON.stringify(credentials));
     const known = this.tokens.get(key);
     if (known !== undefined && (known instanceof Promise || known.until > Date.now())) return bearer(await known);
-    const asked = this.token(credentials, timeoutMs);
-    this.tokens.set(key, asked);
-    const token = await asked;
+    const pendingToken = this.token(credentials, timeoutMs);
+    this.tokens.set(key, pendingToken);
+    const token = await pendingToken;
     if (isRefusal(token)) this.tokens.delete(key);
     else this.tokens.set(key, token);
     return bearer(token);
@@ -78,11 +78,11 @@ export class AgentAuthorization {
     try {
       const bytes = await readUpTo(response.body, LARGEST_BYTES, abort.signal);
       if (abort.signal.aborted) return failed("the token did not come in time");
-      const told: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
-      if (!response.ok || !isObject(told) || typeof told.access_token !== "string")
+      const tokenResponse: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
+      if (!response.ok || !isObject(tokenResponse) || typeof tokenResponse.access_token !== "string")
         return failed(`the token endpoint answered ${response.status}`);
-      const seconds = typeof told.expires_in === "number" ? told.expires_in : DEFAULT_SECONDS;
-      return { text: told.access_token, until: Date.now() + seconds * 1000 - MARGIN_MS };
+      const seconds = typeof tokenResponse.expires_in === "number" ? tokenResponse.expires_in : DEFAULT_SECONDS;
+      return { text: tokenResponse.access_token, until: Date.now() + seconds * 1000 - MARGIN_MS };
     } catch {
       return failed("the token endpoint's answer is not readable");
     }

@@ -78,9 +78,9 @@ export class CallExporter {
     try {
       await this.deliver(RUN_MS);
     } catch (error) {
-      const asked = error instanceof CollectorBusy ? error.pauseMs : null;
+      const requestedPauseMs = error instanceof CollectorBusy ? error.pauseMs : null;
       this.pauseMs = Math.min(Math.max(this.pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-      this.resumeAt = this.nowMs() + (asked ?? this.pauseMs);
+      this.resumeAt = this.nowMs() + (requestedPauseMs ?? this.pauseMs);
       if (!this.away) this.log.warn("collector_away", { reason: reasonOf(error) });
       this.away = true;
     }

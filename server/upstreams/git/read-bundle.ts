@@ -40,17 +40,17 @@ export const readGitBundle: GitBundleReader = async (bytes, terms) => {
     const made = await runGit(folder, ["init", "--quiet", "--bare", "repository"], LISTING_BYTES);
     if (made === "missing") return unfit("file", "is a Git bundle, and there is no git on this machine");
     const place = join(folder, "repository");
-    const told = await runGit(place, ["-c", "core.bigFileThreshold=4m", "bundle", "unbundle", join(folder, "bundle")], LISTING_BYTES);
-    if (typeof told === "string") return unfit("file", "is no Git bundle that can be read by itself: it must hold all it builds upon");
-    const commit = commitOf(told.toString(), terms.ref);
+    const output = await runGit(place, ["-c", "core.bigFileThreshold=4m", "bundle", "unbundle", join(folder, "bundle")], LISTING_BYTES);
+    if (typeof output === "string") return unfit("file", "is no Git bundle that can be read by itself: it must hold all it builds upon");
+    const commit = commitOf(output.toString(), terms.ref);
     return typeof commit === "string" ? await filesOf(place, commit, terms) : commit;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 };
 
-function commitOf(told: string, ref: string | undefined): string | UnfitBundle {
-  const refs = told.split("\n").flatMap((line) => {
+function commitOf(output: string, ref: string | undefined): string | UnfitBundle {
+  const refs = output.split("\n").flatMap((line) => {
     const [, id, name] = /^([0-9a-f]{40,64}) (\S+)$/.exec(line) ?? [];
     return id === undefined || name === undefined ? [] : [{ id, name }];
   });

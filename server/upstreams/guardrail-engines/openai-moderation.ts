@@ -34,8 +34,8 @@ export function openaiModeration(outbound: Outbound): Engine {
 /** By the scores if there are any, else by the server's `flagged`; null if it sent neither. */
 function verdictOf(result: JsonObject | null, threshold: number): boolean | null {
   // Servers send null for categories they do not know.
-  const told = Object.values(objectOf(result?.category_scores) ?? {}).filter((score) => score !== null);
-  const scores = told.map(numberOf);
+  const knownScores = Object.values(objectOf(result?.category_scores) ?? {}).filter((score) => score !== null);
+  const scores = knownScores.map(numberOf);
   if (scores.includes(null)) return null;
   if (scores.length > 0) return scores.some((score) => (score ?? 0) >= threshold);
   return typeof result?.flagged === "boolean" ? result.flagged : null;

@@ -84,8 +84,8 @@ export function checkAssertion(
     if (data === undefined || data.getAttribute("Recipient") !== provider.acs || data.hasAttribute("NotBefore")) return [];
     const until = Date.parse(data.getAttribute("NotOnOrAfter") ?? "");
     if (Number.isNaN(until) || until + skewMs <= now) return [];
-    const asked = data.hasAttribute("InResponseTo") ? data.getAttribute("InResponseTo") : null;
-    return asked === requestId ? [until] : [];
+    const inResponseTo = data.hasAttribute("InResponseTo") ? data.getAttribute("InResponseTo") : null;
+    return inResponseTo === requestId ? [until] : [];
   });
   if (confirmed.length === 0) throw new Error("nothing confirms the subject for this sign-in here and now");
   const limit = checkConditions(only(assertion, ASSERTION, "Conditions"), provider);

@@ -79,7 +79,7 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
       worker.ref();
       const over = () => {
         clearInterval(timer);
-        worker.off("message", told);
+        worker.off("message", finish);
         worker.off("error", failed);
         worker.unref();
       };
@@ -88,7 +88,7 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
         if (thread === worker) thread = undefined;
         void worker.terminate();
       };
-      const told = (done: SamlJobDone) => {
+      const finish = (done: SamlJobDone) => {
         ready = done;
         over();
         if ("error" in done) reject(new Error(done.error));
@@ -108,7 +108,7 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
         end();
         reject(new Error("the answer took too long to be read"));
       }, LOOK_MS);
-      worker.on("message", told);
+      worker.on("message", finish);
       worker.on("error", failed);
       worker.postMessage(job, []);
     });

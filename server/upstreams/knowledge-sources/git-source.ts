@@ -4,10 +4,10 @@ import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } 
 
 /** Runs a git command. `input`: its standard input; `mostMs`: the overall timeout. Throws `SourceUnavailable`. */
 export const git = async (place: string, args: readonly string[], input?: Readable, mostMs?: number): Promise<Buffer> => {
-  const said = await runGit(place, args, MOST_FILE_BYTES, input, mostMs);
-  if (typeof said === "string")
-    throw new SourceUnavailable(said === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
-  return said;
+  const output = await runGit(place, args, MOST_FILE_BYTES, input, mostMs);
+  if (typeof output === "string")
+    throw new SourceUnavailable(output === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
+  return output;
 };
 
 /** The files of a commit, HEAD by default; links and submodules are skipped. */

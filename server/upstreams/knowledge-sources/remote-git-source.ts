@@ -40,7 +40,7 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
     // Git may have stopped reading before the download ended.
     stop();
     await close();
-    throw told(error);
+    throw unavailableFor(error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
@@ -65,7 +65,7 @@ async function unpack(place: string, pack: AsyncIterable<Uint8Array>): Promise<v
   }
 }
 
-function told(error: unknown): SourceUnavailable {
+function unavailableFor(error: unknown): SourceUnavailable {
   if (error instanceof SourceUnavailable) return error;
   if (error instanceof OutboundDenied) return new SourceUnavailable("Its address is in a private range, which this gateway does not call.");
   if (error instanceof OutboundTimeout) return new SourceUnavailable("It does not answer in time.");
@@ -93,9 +93,9 @@ class RemoteRepository {
 
   /** The commit at HEAD. */
   async head(): Promise<string> {
-    const asked = [packetLine("command=ls-refs\n"), DELIMITER, packetLine("ref-prefix HEAD\n"), FLUSH];
+    const requestLines = [packetLine("command=ls-refs\n"), DELIMITER, packetLine("ref-prefix HEAD\n"), FLUSH];
     let commit: string | null = null;
-    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", asked.join("")))) {
+    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", requestLines.join("")))) {
       const found = /^([0-9a-f]{40}) HEAD(?: |$)/.exec(textOf(packet));
       if (found !== null) commit = found[1] as string;
     }
@@ -106,9 +106,9 @@ class RemoteRepository {
   /** The pack with the files of a commit. */
   async *pack(commit: string): AsyncGenerator<Uint8Array> {
     const wanted = ["no-progress", "ofs-delta", "deepen 1", `want ${commit}`, "done"].map((line) => packetLine(`${line}\n`));
-    const asked = [packetLine("command=fetch\n"), DELIMITER, ...wanted, FLUSH];
+    const requestLines = [packetLine("command=fetch\n"), DELIMITER, ...wanted, FLUSH];
     let begun = false;
-    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", asked.join("")))) {
+    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", requestLines.join("")))) {
       if (!begun) {
         begun = textOf(packet) === "packfile";
         continue;

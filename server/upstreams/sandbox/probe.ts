@@ -51,10 +51,10 @@ export async function probeConfinement(confinement: Confinement, bash: Interpret
       },
       { stdin: "", deadlineMs: DEADLINE_MS, signal: new AbortController().signal },
     );
-    const said = Buffer.from(outcome.stdout).toString().trim();
-    if (outcome.end === "exited" && outcome.exitCode === 0 && said === "confined") return null;
+    const output = Buffer.from(outcome.stdout).toString().trim();
+    if (outcome.end === "exited" && outcome.exitCode === 0 && output === "confined") return null;
     const errors = Buffer.from(outcome.stderr).toString().trim();
-    return (said === "" || said === "confined" ? `${outcome.end} ${errors}` : said.replace(/\nconfined$/, "")).slice(0, 500);
+    return (output === "" || output === "confined" ? `${outcome.end} ${errors}` : output.replace(/\nconfined$/, "")).slice(0, 500);
   } catch (error) {
     return reasonOf(error);
   } finally {

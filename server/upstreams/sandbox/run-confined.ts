@@ -97,8 +97,8 @@ function collector(most: number, full: () => void) {
 }
 
 /** A safe, unique file name: letters, digits and a few other characters of the script's name for it. */
-function nameFor(said: string, files: ReadonlyMap<string, unknown>): string {
-  const plain = said.replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, "_").replace(/^[^\p{L}\p{N}_]/u, "_");
+function nameFor(reportedName: string, files: ReadonlyMap<string, unknown>): string {
+  const plain = reportedName.replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, "_").replace(/^[^\p{L}\p{N}_]/u, "_");
   const name = plain.slice(0, LONGEST_NAME).toWellFormed();
   return files.has(name) ? `${files.size}_${name}` : name;
 }
@@ -112,10 +112,10 @@ function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
     const nameEnd = line(at);
     const sizeEnd = nameEnd < 0 ? -1 : line(nameEnd + 1);
     if (sizeEnd < 0) break;
-    const said = Buffer.from(bytes.subarray(at, nameEnd)).toString();
+    const fieldName = Buffer.from(bytes.subarray(at, nameEnd)).toString();
     const size = Number(Buffer.from(bytes.subarray(nameEnd + 1, sizeEnd)).toString());
-    if (said === "" || !Number.isSafeInteger(size) || size < 0 || sizeEnd + 1 + size > bytes.byteLength) break;
-    files.set(nameFor(said, files), bytes.slice(sizeEnd + 1, sizeEnd + 1 + size));
+    if (fieldName === "" || !Number.isSafeInteger(size) || size < 0 || sizeEnd + 1 + size > bytes.byteLength) break;
+    files.set(nameFor(fieldName, files), bytes.slice(sizeEnd + 1, sizeEnd + 1 + size));
     at = sizeEnd + 1 + size;
   }
   return files;

@@ -82,8 +82,8 @@ function remove({ ready }: Folder): void {
 
 /** Whether every file still exists with its full length. */
 async function isWhole(folder: string, files: SkillFiles): Promise<boolean> {
-  const looked = [...files].map(async ([path, { content }]) => (await lstat(join(folder, path))).size === content.byteLength);
-  return Promise.all(looked).then(
+  const sizeChecks = [...files].map(async ([path, { content }]) => (await lstat(join(folder, path))).size === content.byteLength);
+  return Promise.all(sizeChecks).then(
     (found) => found.every(Boolean),
     () => false,
   );

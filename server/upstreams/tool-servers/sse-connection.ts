@@ -203,8 +203,8 @@ export class SseConnection {
   private pong(text: string, id: JsonValue): void {
     const { endpoint, headers, send } = this.parts;
     const body = resultText(idIn(memberText(text, "id"), id), "{}");
-    const asked = { url: endpoint, method: "POST", headers, body, abort: new AbortController(), timeoutMs: PONG_MS };
-    void send(asked).then((told) => (isRefusal(told) ? undefined : cancelQuietly(told.body)));
+    const request = { url: endpoint, method: "POST", headers, body, abort: new AbortController(), timeoutMs: PONG_MS };
+    void send(request).then((response) => (isRefusal(response) ? undefined : cancelQuietly(response.body)));
   }
 }
 

@@ -53,15 +53,15 @@ async function connect(
   connections: Map<string, SseConnection>,
   send: ToolServerSend,
 ): Promise<SseConnection | Response | Refusal | null> {
-  const { url, tenantId, headers, abort: asked, timeoutMs } = request;
+  const { url, tenantId, headers, abort: callerAbort, timeoutMs } = request;
   if (!madeRoom(request, connections))
     return refuse("upstream_unreachable", "The gateway has as many connections to this tool server as it may have.");
   const { "content-type": _type, ...others } = headers;
   const abort = new AbortController();
-  const giveUp = () => abort.abort(asked.signal.reason);
+  const giveUp = () => abort.abort(callerAbort.signal.reason);
   const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
-  if (asked.signal.aborted) giveUp();
-  else asked.signal.addEventListener("abort", giveUp, { once: true });
+  if (callerAbort.signal.aborted) giveUp();
+  else callerAbort.signal.addEventListener("abort", giveUp, { once: true });
   try {
     const response = await send({ url, method: "GET", headers: { ...others, accept: "text/event-stream" }, abort, timeoutMs });
     if (isRefusal(response)) return response;
@@ -84,7 +84,7 @@ async function connect(
     return connection;
   } finally {
     clearTimeout(timer);
-    asked.signal.removeEventListener("abort", giveUp);
+    callerAbort.signal.removeEventListener("abort", giveUp);
   }
 }
 

@@ -23,8 +23,8 @@ interface Question {
 /** The vendor's error message for administrators, truncated and without the secret that was sent. */
 function wordsOf(body: unknown, secret: string): string {
   const { error, message, error_description: described } = isObject(body) ? body : {};
-  const said = isObject(error) ? error.message : (described ?? message ?? error);
-  return typeof said === "string" ? `: ${said.replaceAll(secret, "…").slice(0, 200)}` : "";
+  const vendorMessage = isObject(error) ? error.message : (described ?? message ?? error);
+  return typeof vendorMessage === "string" ? `: ${vendorMessage.replaceAll(secret, "…").slice(0, 200)}` : "";
 }
 
 /** Sends a request and returns the JSON object of the answer; throws a `UsageRefused` for anything else. */
@@ -68,11 +68,11 @@ export const textOr = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? storableText(value.slice(0, 500)) : null;
 
 /** The next page's cursor. Throws if it is missing, too long or the current one; a truncated cursor could restart the list endlessly. */
-export function nextPlace(value: unknown, asked: string | null): string {
+export function nextPlace(value: unknown, currentPlace: string | null): string {
   if (typeof value !== "string" || value === "")
     throw new UsageRefused("The vendor says that there is more, and not where.", { passing: true });
   if (value.length > LONGEST_PLACE) throw new UsageRefused("The vendor names the next page by too long a text.", { passing: false });
-  if (value === asked) throw new UsageRefused("The vendor's next page is the one that was asked for.", { passing: false });
+  if (value === currentPlace) throw new UsageRefused("The vendor's next page is the one that was asked for.", { passing: false });
   return value;
 }
 

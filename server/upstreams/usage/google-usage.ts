@@ -82,7 +82,7 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
         parameterType: { type: "ARRAY", arrayType: { type: "STRING" } },
         parameterValue: { arrayValues: SERVICES.map((value) => ({ value })) },
       };
-      const asked = {
+      const usageQuery = {
         query: statement(table),
         useLegacySql: false,
         parameterMode: "NAMED",
@@ -92,7 +92,7 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
       };
       const body =
         cursor === null
-          ? await askVendor(outbound, base, { method: "POST", headers, body: JSON.stringify(asked), secret: token })
+          ? await askVendor(outbound, base, { method: "POST", headers, body: JSON.stringify(usageQuery), secret: token })
           : await askVendor(outbound, `${base}/${cursor}`, { headers, secret: token });
       const job = isObject(body.jobReference) ? body.jobReference : {};
       const [id, page] = [textOr(job.jobId), body.pageToken];

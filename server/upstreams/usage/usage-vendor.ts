@@ -84,10 +84,10 @@ export class UsageRefused extends Error {
   readonly retryAfterMs: number | null;
   readonly status: number | null;
 
-  constructor(message: string, told: { passing: boolean; status?: number; retryAfterMs?: number | null }) {
+  constructor(message: string, facts: { passing: boolean; status?: number; retryAfterMs?: number | null }) {
     super(message);
-    this.passing = told.passing;
-    this.status = told.status ?? null;
-    this.retryAfterMs = told.retryAfterMs ?? null;
+    this.passing = facts.passing;
+    this.status = facts.status ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 }

@@ -14,7 +14,7 @@ export type SearchProviderKind = keyof typeof PROVIDERS;
 const MOST_BYTES = 2 * 1024 * 1024;
 const LONGEST = { title: 300, url: 2_000, snippet: 1_000, published: 40 } as const;
 
-export interface AskedProvider {
+export interface ConfiguredProvider {
   readonly kind: SearchProviderKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -22,7 +22,7 @@ export interface AskedProvider {
 }
 
 /** Returns the pages found, or a reason why there are none, which never contains the provider's key. */
-export type AskProvider = (provider: AskedProvider, question: SearchQuestion, signal: AbortSignal) => Promise<FoundPage[] | string>;
+export type AskProvider = (provider: ConfiguredProvider, question: SearchQuestion, signal: AbortSignal) => Promise<FoundPage[] | string>;
 
 export function askProvider(outbound: Outbound): AskProvider {
   return async ({ kind, baseUrl, apiKey, timeoutMs }, question, signal) => {

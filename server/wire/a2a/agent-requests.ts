@@ -66,10 +66,10 @@ export function agentAsk(
     const ask = restAsk(operation, named);
     return tenant === null ? ask : { ...ask, path: `/${encodeURIComponent(tenant)}${ask.path}` };
   }
-  const rpc = (method: string, told: JsonObject): HttpAsk => ({
+  const rpc = (method: string, rpcParams: JsonObject): HttpAsk => ({
     method: "POST",
     path: "",
-    body: { jsonrpc: "2.0", id: "1", method, params: told },
+    body: { jsonrpc: "2.0", id: "1", method, params: rpcParams },
   });
   if (version === "1.0") return rpc(operation, named);
   const sends = operation === "SendMessage" || operation === "SendStreamingMessage";

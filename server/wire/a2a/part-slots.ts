@@ -114,18 +114,18 @@ export class PartSlots {
   private file(part: JsonObject): void {
     const encoded = part.raw as string;
     const type = typeof part.mediaType === "string" ? part.mediaType.trim() : "";
-    const isSaidText = isTextFile(type, nameOf(part));
+    const isTextPart = isTextFile(type, nameOf(part));
     let isRead = false;
     for (const read of base64Readers(encoded)) {
       const bytes = read(encoded);
-      const told = readable(bytes);
-      isRead = told !== null && (isSaidText || type === "" || isPlain(told));
+      const decoded = readable(bytes);
+      isRead = decoded !== null && (isTextPart || type === "" || isPlain(decoded));
       // The media type is only the sender's claim: bytes that decode as text are inspected as text.
-      if (!isRead && !isSaidText) continue;
+      if (!isRead && !isTextPart) continue;
       this.slots.push({
         role: this.role,
         kind: "text",
-        text: told ?? bytes.toString("utf8"),
+        text: decoded ?? bytes.toString("utf8"),
         replace(changed) {
           part.raw = Buffer.from(changed).toString("base64");
         },

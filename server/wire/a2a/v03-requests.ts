@@ -7,7 +7,7 @@ import { newPushConfig } from "./v03-push-config.ts";
 export function newSendParams(params: JsonObject): JsonObject {
   const { message, configuration, metadata } = params;
   if (configuration != null && !isObject(configuration)) throw new Malformed("configuration", "must be an object");
-  const told = isObject(configuration)
+  const pushConfig = isObject(configuration)
     ? present({
         acceptedOutputModes: configuration.acceptedOutputModes,
         historyLength: configuration.historyLength,
@@ -19,14 +19,14 @@ export function newSendParams(params: JsonObject): JsonObject {
             : newPushConfig(configuration.pushNotificationConfig, "configuration.pushNotificationConfig"),
       })
     : undefined;
-  return { message: newMessage(message, "message"), ...present({ configuration: told, metadata }) };
+  return { message: newMessage(message, "message"), ...present({ configuration: pushConfig, metadata }) };
 }
 
 export function oldSendParams({ message, configuration, metadata }: JsonObject, blocking: boolean): JsonObject {
-  const told = isObject(configuration) ? configuration : {};
+  const settings = isObject(configuration) ? configuration : {};
   return {
     message: oldMessage(message, "message"),
-    configuration: present({ acceptedOutputModes: told.acceptedOutputModes ?? [], historyLength: told.historyLength, blocking }),
+    configuration: present({ acceptedOutputModes: settings.acceptedOutputModes ?? [], historyLength: settings.historyLength, blocking }),
     ...present({ metadata }),
   };
 }

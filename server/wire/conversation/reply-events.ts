@@ -9,22 +9,23 @@ const DELTA = 48;
 export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
-    for (const [part, said] of parts.entries()) {
-      if (said.kind === "picture") {
-        events.push({ candidate, part, ...said });
+    for (const [part, content] of parts.entries()) {
+      if (content.kind === "picture") {
+        events.push({ candidate, part, ...content });
         continue;
       }
-      if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
-      else events.push({ kind: "part_start", candidate, part, type: said.kind });
-      for (const text of pieces(said.kind === "tool_call" ? said.arguments : said.text))
+      if (content.kind === "tool_call")
+        events.push({ kind: "part_start", candidate, part, type: "tool_call", id: content.id, name: content.name });
+      else events.push({ kind: "part_start", candidate, part, type: content.kind });
+      for (const text of pieces(content.kind === "tool_call" ? content.arguments : content.text))
         events.push({ kind: "delta", candidate, part, text });
-      if (said.kind !== "refusal" && said.signature !== undefined)
+      if (content.kind !== "refusal" && content.signature !== undefined)
         events.push({
           kind: "signature",
           candidate,
           part,
-          signature: said.signature,
-          redacted: said.kind === "reasoning" && said.redacted,
+          signature: content.signature,
+          redacted: content.kind === "reasoning" && content.redacted,
         });
       events.push({ kind: "part_end", candidate, part });
     }

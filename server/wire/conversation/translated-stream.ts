@@ -18,9 +18,9 @@ export class TranslatedStream implements StreamCodec {
   private readonly seen: ((event: ConversationEvent) => void) | null;
   private readonly enclosed: boolean;
   private readonly closing: (() => void) | null;
-  private told: Usage | null = null;
+  private reportedUsage: Usage | null = null;
   /** The output length when usage was last reported. */
-  private lengthTold = 0;
+  private textLength = 0;
   private stopped = false;
   private kept = 0;
   begun = false;
@@ -46,7 +46,9 @@ export class TranslatedStream implements StreamCodec {
 
   /** Some vendors report usage at the start and again at the end; for a truncated answer, the output since the last report is estimated. */
   get usage(): Usage | null {
-    return this.told === null || this.stopped ? this.told : withOutputSince(this.told, this.outputLength - this.lengthTold);
+    return this.reportedUsage === null || this.stopped
+      ? this.reportedUsage
+      : withOutputSince(this.reportedUsage, this.outputLength - this.textLength);
   }
 
   get served(): ServiceTier | undefined {
@@ -84,9 +86,9 @@ export class TranslatedStream implements StreamCodec {
     for (const event of events) {
       if (this.providerError !== null) break;
       const tooLarge = this.tooLarge(event);
-      const said = tooLarge === null ? event : faultOf(tooLarge);
-      this.note(said);
-      text += this.writer.write(said);
+      const checkedEvent = tooLarge === null ? event : faultOf(tooLarge);
+      this.note(checkedEvent);
+      text += this.writer.write(checkedEvent);
     }
     return text === "" ? null : encoder.encode(text);
   }
@@ -104,8 +106,8 @@ export class TranslatedStream implements StreamCodec {
       this.outputLength += event.text.length;
       this.begun = true;
     } else if (event.kind === "usage") {
-      this.told = event.usage;
-      this.lengthTold = this.outputLength;
+      this.reportedUsage = event.usage;
+      this.textLength = this.outputLength;
     } else if (event.kind === "fault") this.providerError ??= event.fault.message;
     else if (event.kind === "picture") this.begun = true;
     else if (event.kind === "stop") this.begun = this.stopped = true;

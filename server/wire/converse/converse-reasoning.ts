@@ -59,9 +59,9 @@ function budgeted(
   unchanged: WrittenReasoning,
   report: RequestReport,
 ): WrittenReasoning {
-  const asked = budgetOf(reasoning);
-  const ceiling = request.maxOutputTokens ?? mostTokens ?? asked + ANSWER_TOKENS;
-  const budget = Math.min(asked, ceiling - 1);
+  const thinkingBudget = budgetOf(reasoning);
+  const ceiling = request.maxOutputTokens ?? mostTokens ?? thinkingBudget + ANSWER_TOKENS;
+  const budget = Math.min(thinkingBudget, ceiling - 1);
   if (budget < MIN_BUDGET || continuesWithoutThinking(request)) {
     report.drop("reasoning");
     return unchanged;
@@ -76,6 +76,6 @@ function coarse(effort: Exclude<Effort, "none">): "low" | "medium" | "high" {
 /** Nova accepts its highest effort only without an output limit and without sampling parameters. */
 function novaEffort({ maxOutputTokens, temperature, topP, topK }: ConversationRequest, effort: Exclude<Effort, "none">): string {
   const free = maxOutputTokens === null && temperature === null && topP === null && topK === null;
-  const said = coarse(effort);
-  return said === "high" && !free ? "medium" : said;
+  const coarseEffort = coarse(effort);
+  return coarseEffort === "high" && !free ? "medium" : coarseEffort;
 }

@@ -19,8 +19,8 @@ const AS_ASKED: ClaudeSampling = { unsent: new Set(), dropped: [] };
 export function writeConverseRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new RequestReport();
   refuseAndDrop(request, report);
-  const asked = request.output?.kind === "json" ? { ...request, instructions: [...request.instructions, JSON_ONLY] } : request;
-  const { system, messages, called } = writeConverseMessages(asked, target.name, report);
+  const adapted = request.output?.kind === "json" ? { ...request, instructions: [...request.instructions, JSON_ONLY] } : request;
+  const { system, messages, called } = writeConverseMessages(adapted, target.name, report);
   if (messages.length === 0) report.refuse("messages", "at least one message must hold a text or a file");
   const { toolConfig, claudeToolChoice } = writeConverseTools(request, target.name, called, report);
   const reasoning = writeConverseReasoning(request, target, report);

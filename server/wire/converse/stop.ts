@@ -32,11 +32,11 @@ export interface ConverseStop {
 
 /** The stop reason of an answer or of a stream's `messageStop`, which have the same two members. */
 export function converseStop(body: JsonObject, calledTools: boolean): ConverseStop {
-  const said = typeof body.stopReason === "string" ? body.stopReason : "";
+  const stopReason = typeof body.stopReason === "string" ? body.stopReason : "";
   const extra = body.additionalModelResponseFields;
   const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;
-  const known = Object.hasOwn(STOPS, said) ? (STOPS[said] as StopReason) : null;
+  const known = Object.hasOwn(STOPS, stopReason) ? (STOPS[stopReason] as StopReason) : null;
   const reason = endOfTurn(known ?? "end", calledTools);
-  const isTelling = DETAILED.has(said) || (known === null && said !== "");
-  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isTelling ? said.slice(0, 200) : null };
+  const isTelling = DETAILED.has(stopReason) || (known === null && stopReason !== "");
+  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isTelling ? stopReason.slice(0, 200) : null };
 }

@@ -13,12 +13,12 @@ export const NO_REASON = "it gave no reason";
 
 /** The reason, in the provider's words, why an answer contains no media. */
 export function wordsOf(answer: JsonObject): string {
-  const said = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
+  const texts = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
   const feedback = objectIn(answer, "promptFeedback");
   const reason =
     (feedback === null ? null : textIn(feedback, "blockReason")) ??
     objectsIn(answer, "candidates")
       .map((candidate) => textIn(candidate, "finishReason"))
       .find((one) => one !== null && one !== "STOP");
-  return said.join("").trim() || reason || NO_REASON;
+  return texts.join("").trim() || reason || NO_REASON;
 }

@@ -130,9 +130,9 @@ export class AnswerReader {
 
   private call(state: CandidateState, call: JsonObject, name: string, signature: Signature | null): ConversationEvent[] {
     const args = JSON.stringify(objectIn(call, "args") ?? {});
-    const told = textIn(call, "id");
+    const callId = textIn(call, "id");
     // Without an answer ID, two answers could call the same tool at the same position; the arguments distinguish most of them.
-    const id = told === null || told === "" ? newGeminiCallId(this.id ?? args, state.index, state.calls, name) : told;
+    const id = callId === null || callId === "" ? newGeminiCallId(this.id ?? args, state.index, state.calls, name) : callId;
     state.calls++;
     return [...this.close(state), ...this.whole(state, { type: "tool_call", id, name }, args, signature)];
   }

@@ -114,7 +114,7 @@ export class ContentReader {
 
   private result(result: JsonObject, at: string, turn: number, place: number): ToolResultPart {
     const name = textIn(result, "name");
-    const told = textIn(result, "id") || null;
+    const responseId = textIn(result, "id") || null;
     const { text, isError } = readResponse(objectIn(result, "response") ?? {});
     const media: (ImagePart | FilePart)[] = [];
     for (const [i, part] of listIn(result, "parts").entries()) {
@@ -123,7 +123,7 @@ export class ContentReader {
         this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);
     }
-    const callId = this.openCalls.answer(told, name) ?? told ?? newGeminiCallId(turn, place, name ?? "");
+    const callId = this.openCalls.answer(responseId, name) ?? responseId ?? newGeminiCallId(turn, place, name ?? "");
     return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
   }
 }

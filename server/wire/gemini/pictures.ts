@@ -42,8 +42,8 @@ export const geminiPictures: PicturesCodec = {
     let declined: string | null = null;
     for (const answer of answers) {
       if (!isObject(answer)) return null;
-      const told = readGeminiUsage(answer.usageMetadata);
-      if (told !== null) usage = usage === null ? told : addedUsage(usage, told);
+      const reportedUsage = readGeminiUsage(answer.usageMetadata);
+      if (reportedUsage !== null) usage = usage === null ? reportedUsage : addedUsage(usage, reportedUsage);
       const drawn = picturesIn(answer);
       pictures.push(...drawn);
       if (drawn.length === 0) declined ??= wordsOf(answer);

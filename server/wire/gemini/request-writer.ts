@@ -65,8 +65,8 @@ function hasCacheHint(request: ConversationRequest): boolean {
   const parts: readonly { cache?: TextPart["cache"] }[] = [
     ...request.instructions,
     ...request.tools,
-    ...request.turns.flatMap(({ parts: said }) =>
-      said.flatMap<object>((part) => (part.kind === "tool_result" ? [part, ...part.content] : [part])),
+    ...request.turns.flatMap(({ parts: turnParts }) =>
+      turnParts.flatMap<object>((part) => (part.kind === "tool_result" ? [part, ...part.content] : [part])),
     ),
   ];
   return parts.some(({ cache }) => cache !== undefined);

@@ -31,7 +31,7 @@ export class GeminiSpeechStream implements SpeechStream {
   private readonly cutter = new FrameCutter(MAX_EVENT_BYTES);
   private readonly wav: boolean;
   private readonly text: SpokenText;
-  private told: Usage | null = null;
+  private reportedUsage: Usage | null = null;
   private words = NO_REASON;
   private blocked = false;
   private finished = false;
@@ -48,13 +48,19 @@ export class GeminiSpeechStream implements SpeechStream {
 
   /** If the answer broke off before complete usage was reported, the audio received is counted instead. */
   get usage(): Usage {
-    const { told, text } = this;
-    if (!this.begun) return told ?? usageOfSpeech(0);
-    if (told !== null && this.finished) return { ...told, spokenCharacters: text.spoken };
-    const heard = Math.ceil(this.seconds * TOKENS_A_SECOND);
-    const usage = told ?? { ...usageOfSpeech(text.spoken), inputUncached: estimateTokens(text.characters) };
-    if (heard <= usage.output) return { ...usage, spokenCharacters: text.spoken };
-    return { ...usage, output: heard, ...audioOf(usage.audioInput ?? 0, heard), spokenCharacters: text.spoken, estimated: true };
+    const { reportedUsage, text } = this;
+    if (!this.begun) return reportedUsage ?? usageOfSpeech(0);
+    if (reportedUsage !== null && this.finished) return { ...reportedUsage, spokenCharacters: text.spoken };
+    const audioTokens = Math.ceil(this.seconds * TOKENS_A_SECOND);
+    const usage = reportedUsage ?? { ...usageOfSpeech(text.spoken), inputUncached: estimateTokens(text.characters) };
+    if (audioTokens <= usage.output) return { ...usage, spokenCharacters: text.spoken };
+    return {
+      ...usage,
+      output: audioTokens,
+      ...audioOf(usage.audioInput ?? 0, audioTokens),
+      spokenCharacters: text.spoken,
+      estimated: true,
+    };
   }
 
   push(piece: Uint8Array): StreamPiece {
@@ -88,7 +94,7 @@ export class GeminiSpeechStream implements SpeechStream {
   }
 
   private event(event: JsonObject): Uint8Array {
-    this.told = readGeminiUsage(event.usageMetadata) ?? this.told;
+    this.reportedUsage = readGeminiUsage(event.usageMetadata) ?? this.reportedUsage;
     this.finished ||= objectsIn(event, "candidates").some((candidate) => textIn(candidate, "finishReason") !== null);
     const found = samplesIn(event);
     if (found === null || found.samples.byteLength === 0) {

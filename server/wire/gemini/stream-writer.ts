@@ -125,9 +125,9 @@ export class GeminiStreamWriter implements StreamWriter {
     return this.framing.frame(envelope([{ content: { parts: [part], role: "model" }, index }], null, this.id, this.context));
   }
 
-  private last(index: number, told: Stop): JsonObject {
-    const broken = told.reason === "tool_call" && this.malformed.has(index);
-    const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(told.reason, told.detail);
+  private last(index: number, stop: Stop): JsonObject {
+    const broken = stop.reason === "tool_call" && this.malformed.has(index);
+    const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(stop.reason, stop.detail);
     // Without a part, the official client drops the whole answer from its chat history.
     return { content: { parts: [{ text: "" }], role: "model" }, ...finish, index };
   }

@@ -10,20 +10,20 @@ import { member, numberIn, objectsIn, textIn } from "./members.ts";
 export function readGeminiUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   if (["promptTokenCount", "candidatesTokenCount", "totalTokenCount"].every((name) => numberIn(value, name) === null)) return null;
-  const told = (name: string) => count(numberIn(value, name));
-  const prompt = told("promptTokenCount");
-  const cacheRead = Math.min(told("cachedContentTokenCount"), prompt);
-  const reasoning = told("thoughtsTokenCount");
-  const inputUncached = prompt - cacheRead + told("toolUsePromptTokenCount");
+  const countOf = (name: string) => count(numberIn(value, name));
+  const prompt = countOf("promptTokenCount");
+  const cacheRead = Math.min(countOf("cachedContentTokenCount"), prompt);
+  const reasoning = countOf("thoughtsTokenCount");
+  const inputUncached = prompt - cacheRead + countOf("toolUsePromptTokenCount");
   const fresh = (kind: string) =>
     Math.min(Math.max(0, tokensIn(value, "promptTokensDetails", kind) - tokensIn(value, "cacheTokensDetails", kind)), inputUncached);
-  const given = (kind: string) => Math.min(tokensIn(value, "candidatesTokensDetails", kind), told("candidatesTokenCount"));
+  const given = (kind: string) => Math.min(tokensIn(value, "candidatesTokensDetails", kind), countOf("candidatesTokenCount"));
   const usage = plausibleUsage({
     inputUncached,
     cacheRead,
     cacheWrite: 0,
     cacheWriteHour: 0,
-    output: told("candidatesTokenCount") + reasoning,
+    output: countOf("candidatesTokenCount") + reasoning,
     reasoning,
     ...audioOf(fresh("AUDIO"), given("AUDIO")),
     ...imagesOf(fresh("IMAGE"), given("IMAGE"), Math.min(tokensIn(value, "cacheTokensDetails", "IMAGE"), cacheRead)),

@@ -32,8 +32,10 @@ export function preflight(request: Request, allowed: AllowedOrigins): Response |
   if (request.method !== "OPTIONS" || request.headers.get("access-control-request-method") === null) return null;
   const reader = readerOf(request, new URL(request.url).pathname, allowed);
   if (reader === null) return null;
-  const asked = (request.headers.get("access-control-request-headers") ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const headers = asked.filter((name) => HEADERS.test(name)).join(", ");
+  const requestedHeaders = (request.headers.get("access-control-request-headers") ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase());
+  const headers = requestedHeaders.filter((name) => HEADERS.test(name)).join(", ");
   return new Response(null, {
     status: 204,
     headers: {

@@ -20,11 +20,11 @@ const MAX_EDITS = 2;
  * wrong. Null if no ending is similar.
  */
 export function nearestRoute(
-  asked: { readonly method: string; readonly path: string },
+  target: { readonly method: string; readonly path: string },
   routes: readonly { readonly method: string; readonly path: string }[],
 ): NearestRoute | null {
-  if (asked.path.length > LONGEST) return null;
-  const parts = partsOf(asked.path);
+  if (target.path.length > LONGEST) return null;
+  const parts = partsOf(target.path);
   if (parts.length === 0 || parts.length > MAX_PARTS) return null;
   const served = new Set(routes.map(({ path }) => path));
   let best: { readonly route: NearestRoute; readonly score: number } | null = null;
@@ -37,7 +37,7 @@ export function nearestRoute(
     // the shorter path.
     const before = joined(lead);
     const behind = (served.has(before) ? -5_000 : 0) + (before === USUAL_BASE ? 100 : 0);
-    const fits = tail.literal * 10_000 - tail.edits * 1_000 + (method === asked.method ? 500 : 0);
+    const fits = tail.literal * 10_000 - tail.edits * 1_000 + (method === target.method ? 500 : 0);
     const score = fits + behind - lead.length * 10 - wanted.length;
     if (best !== null && score <= best.score) continue;
     const given = joined(parts.slice(0, parts.length - tail.parts.length));

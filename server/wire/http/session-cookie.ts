@@ -10,7 +10,7 @@ interface SessionCookie {
 }
 
 /** `publicUrl` is the configured public URL of the plane; null if not configured. */
-interface Asked {
+interface CookieRequest {
   readonly request: { readonly url: string; readonly headers: Pick<Headers, "get"> };
   readonly publicUrl: string | null;
 }
@@ -18,7 +18,7 @@ interface Asked {
 const hostOf = (headers: Pick<Headers, "get">) => headers.get("x-forwarded-host") ?? headers.get("host");
 
 /** Whether the browser used https, which a proxy may have terminated without reporting it. */
-function isHttps({ request: { url, headers }, publicUrl }: Asked): boolean {
+function isHttps({ request: { url, headers }, publicUrl }: CookieRequest): boolean {
   if (url.startsWith("https:") || headers.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https") return true;
   return publicUrl?.startsWith("https:") === true && new URL(publicUrl).host === hostOf(headers);
 }
@@ -28,25 +28,25 @@ function isHttps({ request: { url, headers }, publicUrl }: Asked): boolean {
  * https, could sign a person in to another account. The prefix requires `Path=/`; without https the cookie is sent only to
  * the path that renews it.
  */
-const namedFor = ({ name, path }: SessionCookie, asked: Asked) =>
-  isHttps(asked)
+const namedFor = ({ name, path }: SessionCookie, request: CookieRequest) =>
+  isHttps(request)
     ? { name: `__Host-${name}`, attributes: "Path=/; HttpOnly; SameSite=Strict; Secure" }
     : { name, attributes: `Path=${path}; HttpOnly; SameSite=Strict` };
 
 /** A session cookie, without an expiry of its own. */
-export function sessionCookieSet(cookie: SessionCookie, value: string, asked: Asked): string {
-  const { name, attributes } = namedFor(cookie, asked);
+export function sessionCookieSet(cookie: SessionCookie, value: string, request: CookieRequest): string {
+  const { name, attributes } = namedFor(cookie, request);
   return `${name}=${value}; ${attributes}`;
 }
 
-export function sessionCookieCleared(cookie: SessionCookie, asked: Asked): string {
-  const { name, attributes } = namedFor(cookie, asked);
+export function sessionCookieCleared(cookie: SessionCookie, request: CookieRequest): string {
+  const { name, attributes } = namedFor(cookie, request);
   return `${name}=; Max-Age=0; ${attributes}`;
 }
 
-export function sessionCookieOf(cookie: SessionCookie, asked: Asked): string | null {
-  const { name } = namedFor(cookie, asked);
-  for (const part of (asked.request.headers.get("cookie") ?? "").split(";")) {
+export function sessionCookieOf(cookie: SessionCookie, request: CookieRequest): string | null {
+  const { name } = namedFor(cookie, request);
+  for (const part of (request.request.headers.get("cookie") ?? "").split(";")) {
     const [key = "", value = ""] = part.trim().split("=");
     if (key === name && /^[\w.-]{1,200}$/.test(value)) return value;
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import type { Pictures } from "../media-asked.ts";
+import type { Pictures } from "../media-request.ts";
 import { type SentFile, sentNames } from "../http/sent-file.ts";
 import { givesBytesAlways } from "./images-request.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";

@@ -35,11 +35,11 @@ export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
   }
   if (!isObject(body) || !Array.isArray(body.data)) return null;
   if (!body.data.every((item) => isObject(item) && (typeof item.b64_json === "string" || typeof item.url === "string"))) return null;
-  return { body, usage: { ...pictureTokensTold(body.usage), images: body.data.length } };
+  return { body, usage: { ...reportedPictureTokens(body.usage), images: body.data.length } };
 }
 
 /** The token usage in an answer or stream event. */
-export function pictureTokensTold(usage: unknown): Usage {
+export function reportedPictureTokens(usage: unknown): Usage {
   if (!isObject(usage as JsonObject)) return NO_PICTURES;
   const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = usage as JsonObject;
   const input = count(input_tokens);

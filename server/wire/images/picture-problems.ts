@@ -19,21 +19,21 @@ export function pictureProblems({
   ...value
 }: JsonObject): FieldProblem[] {
   const fields: FieldProblem[] = [];
-  const said = (one: unknown) => one !== undefined && one !== null;
+  const isSet = (one: unknown) => one !== undefined && one !== null;
   const check = (field: string, good: boolean, message: string) => {
     if (!good) fields.push({ field, message });
   };
   check("prompt", typeof prompt === "string" && prompt.trim() !== "", "must be a text that is not empty");
-  check("n", !said(n) || (Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_IMAGES), `must be from 1 to ${MAX_IMAGES}`);
-  check("size", !said(size) || isSize(size), 'must be "auto" or WIDTHxHEIGHT');
-  check("quality", !said(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
-  check("style", !said(style) || style === "vivid" || style === "natural", "must be vivid or natural");
-  check("response_format", !said(format) || format === "url" || format === "b64_json", "must be url or b64_json");
-  check("stream", !said(stream) || typeof stream === "boolean", "must be true or false");
+  check("n", !isSet(n) || (Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_IMAGES), `must be from 1 to ${MAX_IMAGES}`);
+  check("size", !isSet(size) || isSize(size), 'must be "auto" or WIDTHxHEIGHT');
+  check("quality", !isSet(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
+  check("style", !isSet(style) || style === "vivid" || style === "natural", "must be vivid or natural");
+  check("response_format", !isSet(format) || format === "url" || format === "b64_json", "must be url or b64_json");
+  check("stream", !isSet(stream) || typeof stream === "boolean", "must be true or false");
   check("response_format", stream !== true || format !== "url", "must be b64_json, or left out, where pictures are streamed");
   check(
     "partial_images",
-    !said(partials) || (Number.isInteger(partials) && (partials as number) >= 0 && (partials as number) <= MAX_PARTIALS),
+    !isSet(partials) || (Number.isInteger(partials) && (partials as number) >= 0 && (partials as number) <= MAX_PARTIALS),
     `must be from 0 to ${MAX_PARTIALS}`,
   );
   return [...fields, ...keptTextProblems(value, OURS)];

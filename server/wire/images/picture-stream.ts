@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
-import type { Pictures } from "../media-asked.ts";
+import type { Pictures } from "../media-request.ts";
 import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import { addedUsage, estimateTokens, plausibleUsage, type Usage } from "../usage.ts";
 import { sizeOf } from "./image-size.ts";
-import { NO_PICTURES, onlyPictures, pictureTokensTold } from "./images-reply.ts";
+import { NO_PICTURES, onlyPictures, reportedPictureTokens } from "./images-reply.ts";
 import { pictureTokensOf, TOKENS_OF_SHOWN } from "./picture-tokens.ts";
 
 /** The size of the largest possible image in base64, uncompressed and with transparency. */
@@ -13,16 +13,16 @@ const EVENT = /^image_(?:generation|edit)\.(partial_image|completed)$/;
 /** Passes through a stream of images, possibly with partial previews. */
 export class PictureStream extends PassedEvents {
   readonly outputLength = 0;
-  private readonly asked: Pictures;
+  private readonly requested: Pictures;
   private readonly inputCharacters: number;
-  private told: Usage = NO_PICTURES;
+  private reportedUsage: Usage = NO_PICTURES;
   private finished = 0;
   /** The maximum tokens of an image that has been previewed but is not finished. */
   private unfinished: number | null = null;
 
-  constructor(asked: Pictures, inputCharacters: number) {
+  constructor(requested: Pictures, inputCharacters: number) {
     super(MOST_EVENT_BYTES);
-    this.asked = asked;
+    this.requested = requested;
     this.inputCharacters = inputCharacters;
   }
 
@@ -30,9 +30,9 @@ export class PictureStream extends PassedEvents {
   get usage(): Usage | null {
     if (!this.begun) return null;
     const images = this.finished + (this.unfinished === null ? 0 : 1);
-    const told = this.unfinished === null ? this.told : addedUsage(this.told, this.estimated(this.unfinished));
-    const usage = plausibleUsage({ ...told, images }) ?? onlyPictures(images);
-    return this.asked.asked === undefined ? usage : { ...usage, imagesAsked: this.asked.asked };
+    const metered = this.unfinished === null ? this.reportedUsage : addedUsage(this.reportedUsage, this.estimated(this.unfinished));
+    const usage = plausibleUsage({ ...metered, images }) ?? onlyPictures(images);
+    return this.requested.asked === undefined ? usage : { ...usage, requestedImages: this.requested.asked };
   }
 
   /** Fewer images than requested may come. */
@@ -46,20 +46,20 @@ export class PictureStream extends PassedEvents {
     this.begun = true;
     if (what === "partial_image") {
       const shown = sizeOf(size);
-      this.unfinished = Math.min(this.asked.tokensEach, shown === null ? this.asked.tokensEach : pictureTokensOf(shown));
+      this.unfinished = Math.min(this.requested.tokensEach, shown === null ? this.requested.tokensEach : pictureTokensOf(shown));
       return "within";
     }
     this.unfinished = null;
     this.finished++;
-    this.told = addedUsage(this.told, pictureTokensTold(usage));
-    return this.finished >= this.asked.count ? "ends" : "may_end";
+    this.reportedUsage = addedUsage(this.reportedUsage, reportedPictureTokens(usage));
+    return this.finished >= this.requested.count ? "ends" : "may_end";
   }
 
   private estimated(output: number): Usage {
     const drawn = { ...NO_PICTURES, output, imageOutput: output, estimated: true };
     // Finished images have reported the input usage.
     if (this.finished > 0) return drawn;
-    const imageInput = (this.asked.shown?.count ?? 0) * TOKENS_OF_SHOWN;
+    const imageInput = (this.requested.shown?.count ?? 0) * TOKENS_OF_SHOWN;
     return { ...drawn, inputUncached: estimateTokens(this.inputCharacters) + imageInput, ...(imageInput > 0 && { imageInput }) };
   }
 }

@@ -3,7 +3,7 @@ import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
 
 /** An image request independent of the vendor. */
-export interface PicturesAsked {
+export interface PicturesRequested {
   readonly prompt: string;
   readonly count: number;
   /** Null if the model may choose. */
@@ -26,7 +26,9 @@ export interface PicturesCodec {
   /** The maximum base64 of input images per request; null if it accepts none. */
   readonly mostShown: number | null;
   /** `dropped` are members of the request that the provider does not support. */
-  write(asked: PicturesAsked): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: PicturesProblem };
+  write(
+    requested: PicturesRequested,
+  ): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: PicturesProblem };
   /** Null if the answer is invalid. */
   read(answer: JsonValue): PicturesRead | null;
 }

@@ -1,11 +1,11 @@
 import type { TextSlot } from "../inbound.ts";
 import type { JsonDocument } from "../json/document.ts";
-import type { MediaAsked, Pictures } from "../media-asked.ts";
+import type { MediaRequest, Pictures } from "../media-request.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { sizeOf } from "./image-size.ts";
 import { pictureTokensOf } from "./picture-tokens.ts";
-import type { PicturesAsked } from "./pictures-codec.ts";
+import type { PicturesRequested } from "./pictures-codec.ts";
 
 /** Members read by the gateway only. */
 export const OURS: readonly string[] = ["chat_id", "display_name"];
@@ -50,14 +50,14 @@ export abstract class PicturesRequest extends PromptedRequest {
     };
   }
 
-  get media(): MediaAsked {
-    const said = (field: string) => (this.document.value[field] as string | null | undefined) ?? null;
+  get media(): MediaRequest {
+    const textOf = (field: string) => (this.document.value[field] as string | null | undefined) ?? null;
     const choose = (field: string) => (value: string) => this.document.set(field, value);
     return {
       choices: {
-        dim: { field: "size", value: said("size"), choose: choose("size"), usual: USUAL_SIZE },
-        quality: { field: "quality", value: said("quality"), choose: choose("quality") },
-        style: { field: "style", value: said("style") },
+        dim: { field: "size", value: textOf("size"), choose: choose("size"), usual: USUAL_SIZE },
+        quality: { field: "quality", value: textOf("quality"), choose: choose("quality") },
+        style: { field: "style", value: textOf("style") },
       },
       measures: { n: { field: "n", value: this.pictures.count }, input_characters: { field: "prompt", value: this.writtenCharacters } },
       brings: { image_input: { field: "image", there: this.operation === "image_edits" } },
@@ -87,7 +87,7 @@ export abstract class PicturesRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(shown: PicturesAsked["shown"]): PicturesAsked {
+  asked(shown: PicturesRequested["shown"]): PicturesRequested {
     const { value } = this.document;
     return {
       prompt: value.prompt as string,

@@ -21,8 +21,8 @@ const WITHOUT_OWN = Object.fromEntries(Object.values(META).map((name) => [name, 
 /** The `_meta` of params or of a result, with `own` in place of the members defined by a dialect; null if it would be empty. */
 function metaOf(object: string, own: JsonObject = {}): string | null {
   const text = memberText(object, "_meta");
-  const said = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
-  const meta = edited(text !== null && isObject(JSON.parse(text)) ? text : "{}", { ...WITHOUT_OWN, ...said });
+  const encoded = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
+  const meta = edited(text !== null && isObject(JSON.parse(text)) ? text : "{}", { ...WITHOUT_OWN, ...encoded });
   return Object.keys(JSON.parse(meta) as JsonObject).length === 0 ? null : meta;
 }
 

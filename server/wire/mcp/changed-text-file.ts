@@ -6,8 +6,8 @@ export function changedTextFile(encoded: string, change: (text: string) => strin
   if (!isReadAsText("", null, encoded)) return null;
   for (const read of base64Readers(encoded)) {
     const text = read(encoded).toString("utf8");
-    const said = change(text);
-    if (said !== text) changed = Buffer.from(said).toString("base64");
+    const changedText = change(text);
+    if (changedText !== text) changed = Buffer.from(changedText).toString("base64");
   }
   return changed;
 }

@@ -10,8 +10,9 @@ export function headerMismatch(
   capability: Capability | null,
   version: string | null,
 ): string | null {
-  const told = headers.get("mcp-method");
-  if (told !== null && told !== method) return `Mcp-Method is ${JSON.stringify(told)} and the body's method ${JSON.stringify(method)}.`;
+  const methodHeader = headers.get("mcp-method");
+  if (methodHeader !== null && methodHeader !== method)
+    return `Mcp-Method is ${JSON.stringify(methodHeader)} and the body's method ${JSON.stringify(method)}.`;
   const name = headers.get("mcp-name");
   if (name !== null) {
     if (capability === null || !mirrorsName(method)) return version === null ? null : "Mcp-Name is given, and the body names nothing.";

@@ -8,8 +8,8 @@ import { replaceMessageTexts, type Except, type MessagePlace } from "./message-t
  */
 export class MessageSlots {
   readonly slots: readonly TextSlot[];
-  private readonly said: string[] = [];
-  private readonly asked: readonly string[];
+  private readonly texts: string[] = [];
+  private readonly callersTexts: readonly string[];
   private readonly message: string;
   private readonly except: Except | undefined;
   private changed = false;
@@ -22,29 +22,29 @@ export class MessageSlots {
     replaceMessageTexts(
       message,
       (text, place) => {
-        this.said.push(text);
+        this.texts.push(text);
         places.push(place);
         return text;
       },
       except,
     );
-    this.asked = [...this.said];
+    this.callersTexts = [...this.texts];
     const slots = places.map((place, at) => this.slotAt(at, place));
     this.slots = [...slots.filter((_, at) => places[at] === "block"), ...slots.filter((_, at) => places[at] !== "block")];
   }
 
   private slotAt(at: number, place: MessagePlace): TextSlot {
-    const { said } = this;
+    const { texts } = this;
     return {
       role: "tool",
       kind: "text",
       ...(place === "block" ? { owner: this } : {}),
       ...(place === "aside" ? { rulesOnly: true } : {}),
       get text() {
-        return said[at] ?? "";
+        return texts[at] ?? "";
       },
       replace: (other) => {
-        said[at] = other;
+        texts[at] = other;
         this.changed = true;
       },
     };
@@ -54,11 +54,11 @@ export class MessageSlots {
   text(): string | null {
     if (!this.changed) return null;
     let next = 0;
-    const name = distinctNames(this.asked);
+    const name = distinctNames(this.callersTexts);
     return replaceMessageTexts(
       this.message,
       (text, place) => {
-        const out = this.said[next++] ?? text;
+        const out = this.texts[next++] ?? text;
         return place === "name" && out !== text ? name(text, out) : out;
       },
       this.except,

@@ -109,8 +109,8 @@ export function replaceMessageTexts(
     if (kind === "plain" && !hasWords(text)) return;
     const isAddress = kind === "address" || (kind === "free" && ADDRESS_MEMBERS.has(path.level?.name ?? ""));
     const read = isAddress ? decodedAddress(text) : text;
-    const said = change(read, path.isBlock() ? "block" : path.aside || kind === "address" ? "aside" : "text");
-    if (said !== read) respelled.say(start, end, text, said);
+    const changedText = change(read, path.isBlock() ? "block" : path.aside || kind === "address" ? "aside" : "text");
+    if (changedText !== read) respelled.say(start, end, text, changedText);
   };
   for (let at = 0; at < message.length;) {
     const code = message.charCodeAt(at);

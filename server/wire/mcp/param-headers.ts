@@ -81,10 +81,10 @@ export function paramMismatch(
   sentArguments: () => JsonValue | undefined,
   headers: NamedHeaders,
 ): string | null {
-  const told = mirrored.filter(({ header }) => headers.get(`mcp-param-${header}`) !== null);
-  if (told.length === 0) return null;
+  const mirroredSent = mirrored.filter(({ header }) => headers.get(`mcp-param-${header}`) !== null);
+  if (mirroredSent.length === 0) return null;
   const args = sentArguments();
-  for (const { path, header } of told) {
+  for (const { path, header } of mirroredSent) {
     const value = valueAt(args, path);
     if (value == null || !saysArgument(headers.get(`mcp-param-${header}`) ?? "", value))
       return `Mcp-Param-${header} is not what the body's argument ${path.join(".")} is.`;

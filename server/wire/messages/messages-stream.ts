@@ -31,10 +31,10 @@ export class MessagesStream implements StreamCodec, FrameReader {
 
   get usage(): Usage | null {
     const counted = readMessagesUsage(this.counts);
-    const told = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.ranCode) };
+    const withCodeRuns = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.ranCode) };
     // The first event counts only the first output token; the rest is reported at the end, which a truncated answer lacks.
-    if (told === null || this.finished) return told;
-    const since = withOutputSince(told, this.outputLength);
+    if (withCodeRuns === null || this.finished) return withCodeRuns;
+    const since = withOutputSince(withCodeRuns, this.outputLength);
     return this.searches > (since.webSearches ?? 0) ? { ...since, webSearches: this.searches, estimated: true } : since;
   }
 

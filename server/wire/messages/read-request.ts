@@ -89,8 +89,8 @@ function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport):
 }
 
 /** The output format is in `output_config`, or from older clients in `output_format`. */
-function readOutput({ output_config: told, output_format: older }: JsonObject, losses: MessagesReadReport): OutputFormat | null {
-  const config = isObject(told) ? told : {};
+function readOutput({ output_config: outputConfig, output_format: older }: JsonObject, losses: MessagesReadReport): OutputFormat | null {
+  const config = isObject(outputConfig) ? outputConfig : {};
   for (const [name, value] of Object.entries(config))
     if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);
   const [name, format] = isNothing(config.format) ? ["output_format", older] : ["output_config.format", config.format];
@@ -104,8 +104,8 @@ function readOutput({ output_config: told, output_format: older }: JsonObject, l
 }
 
 function readReasoning(thinking: JsonValue | undefined, config: JsonValue | undefined): Reasoning | null {
-  const said = isObject(config) ? config.effort : undefined;
-  const effort = EFFORTS.find((known) => known === said) ?? null;
+  const requestedEffort = isObject(config) ? config.effort : undefined;
+  const effort = EFFORTS.find((known) => known === requestedEffort) ?? null;
   if (!isObject(thinking)) return effort === null ? null : { effort, budgetTokens: null, visible: null };
   // Thinking is shown by default.
   const visible = thinking.display !== "omitted";

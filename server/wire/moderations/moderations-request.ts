@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import type { MediaAsked } from "../media-asked.ts";
+import type { MediaRequest } from "../media-request.ts";
 import { knownMembers, otherSlots, otherTexts, visitOthers } from "../texts/other-texts.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
@@ -12,7 +12,7 @@ const IN_PART: ReadonlySet<string> = new Set(["text"]);
 export class ModerationsRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
 
-  get media(): MediaAsked {
+  get media(): MediaRequest {
     return { choices: {}, measures: { input_characters: { field: "input", value: this.writtenCharacters } }, brings: {} };
   }
 

@@ -57,7 +57,7 @@ export const plainAssistant: AssistantParts = fc
 /** Any order, with reasoning encrypted by OpenAI; at least one part. */
 export const sealedAssistant: AssistantParts = fc
   .tuple(fc.array(fc.oneof(text, refusalPart, sealedReasoning), { maxLength: 3 }), calls)
-  .map(([said, made]) => [...said, ...made])
+  .map(([textParts, made]) => [...textParts, ...made])
   .filter((parts) => parts.length > 0);
 
 /** A user's turn, the assistant's answer, and the results of its calls. */
@@ -69,12 +69,12 @@ function exchange(assistant: AssistantParts, extra: fc.Arbitrary<UserPart>): fc.
       fc.option(fc.array(text, { minLength: 1, maxLength: 2 }), { freq: 4 }),
       fc.array(text, { maxLength: 2 }),
     )
-    .map(([said, parts, system, found]) => {
+    .map(([textParts, parts, system, found]) => {
       const results = parts.flatMap((part): ToolResultPart[] =>
         part.kind === "tool_call" ? [{ kind: "tool_result", callId: part.id, toolName: null, content: found, isError: false }] : [],
       );
       const turns: Turn[] = [
-        { role: "user", parts: said },
+        { role: "user", parts: textParts },
         { role: "assistant", parts },
       ];
       if (results.length > 0) turns.push({ role: "user", parts: results });
@@ -144,4 +144,4 @@ export const chatAnswer: AssistantParts = fc
     fc.option(refusalPart, { nil: undefined, freq: 8 }),
     calls,
   )
-  .map(([reasoning, said, refusal, made]) => [reasoning, said, refusal, ...made].filter((part) => part !== undefined));
+  .map(([reasoning, textParts, refusal, made]) => [reasoning, textParts, refusal, ...made].filter((part) => part !== undefined));

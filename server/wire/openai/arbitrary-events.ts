@@ -6,15 +6,16 @@ import type { Usage } from "../usage.ts";
 export function eventsOf(reply: ConversationReply, size: number): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
-    parts.forEach((said, part) => {
-      if (said.kind === "picture") return events.push({ candidate, part, ...said });
-      if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
-      else events.push({ kind: "part_start", candidate, part, type: said.kind });
-      const whole = [...(said.kind === "tool_call" ? said.arguments : said.text)];
+    parts.forEach((content, part) => {
+      if (content.kind === "picture") return events.push({ candidate, part, ...content });
+      if (content.kind === "tool_call")
+        events.push({ kind: "part_start", candidate, part, type: "tool_call", id: content.id, name: content.name });
+      else events.push({ kind: "part_start", candidate, part, type: content.kind });
+      const whole = [...(content.kind === "tool_call" ? content.arguments : content.text)];
       for (let at = 0; at < whole.length; at += size)
         events.push({ kind: "delta", candidate, part, text: whole.slice(at, at + size).join("") });
-      if (said.kind === "reasoning" && said.signature !== undefined)
-        events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.redacted });
+      if (content.kind === "reasoning" && content.signature !== undefined)
+        events.push({ kind: "signature", candidate, part, signature: content.signature, redacted: content.redacted });
       events.push({ kind: "part_end", candidate, part });
     });
     events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });

@@ -17,10 +17,10 @@ const usage: fc.Arbitrary<Usage> = fc.record({
 export function replies(parts: AssistantParts, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
   return fc
     .record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) })
-    .map(({ id, parts: said, short, filtered, usage: counted }) => {
-      const refused = said.some(({ kind }) => kind === "refusal");
-      const called = said.some(({ kind }) => kind === "tool_call");
+    .map(({ id, parts: replyParts, short, filtered, usage: counted }) => {
+      const refused = replyParts.some(({ kind }) => kind === "refusal");
+      const called = replyParts.some(({ kind }) => kind === "tool_call");
       const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
-      return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
+      return { id, candidates: [{ index: 0, parts: replyParts, stop, stopSequence: null, stopDetail: null }], usage: counted };
     });
 }

@@ -41,7 +41,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly finished = new Set<number>();
   private readonly echoed: number;
   private length = 0;
-  private told: Usage | null = null;
+  private reportedUsage: Usage | null = null;
   private tier: unknown = null;
   begun = false;
   /** The provider's error frame, if it sent one. */
@@ -56,7 +56,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   }
 
   get usage(): Usage | null {
-    return servedByOpenAi(this.told, this.tier);
+    return servedByOpenAi(this.reportedUsage, this.tier);
   }
 
   get served(): ServiceTier {
@@ -124,7 +124,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     if (typeof chunk !== "object" || chunk === null) return true;
-    const { choices, error, object, message, x_groq, usage: said, service_tier } = chunk as Chunk;
+    const { choices, error, object, message, x_groq, usage: usageMember, service_tier } = chunk as Chunk;
     const fault = error ?? (object === "error" ? { message } : null);
     if (fault !== null) {
       this.providerError =
@@ -132,8 +132,8 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     this.tier = service_tier ?? this.tier;
-    const usage = said ?? x_groq?.usage;
-    if (usage !== undefined && usage !== null) this.told = readChatUsage(usage) ?? this.told;
+    const usage = usageMember ?? x_groq?.usage;
+    if (usage !== undefined && usage !== null) this.reportedUsage = readChatUsage(usage) ?? this.reportedUsage;
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;

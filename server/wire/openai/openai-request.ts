@@ -169,16 +169,16 @@ export abstract class OpenAiRequest implements ConversationInbound {
     // Texts outside messages come first, because the last text shows who spoke last.
     const slots: TextSlot[] = [...this.files()];
     slots.push(...otherTexts(this.body, this.known, (member) => this.changed(member)));
-    const said: TextSlot[] = [];
+    const textSlots: TextSlot[] = [];
     const source = {
       changed: (member: string) => this.changed(member),
       written: (member: string, value: JsonObject) => this.document.written(member, value),
     };
     this.visitAll((role, kind, holder, key, member) => {
       if (kind === "other") slots.push(new PlacedText(role, "text", holder, key, member, source, null));
-      else said.push(new PlacedText(role, kind, holder, key, member, source, this.visited));
+      else textSlots.push(new PlacedText(role, kind, holder, key, member, source, this.visited));
     });
-    return slots.length === 0 ? said : [...slots, ...said];
+    return slots.length === 0 ? textSlots : [...slots, ...textSlots];
   }
 
   definitions(): readonly TextSlot[] {

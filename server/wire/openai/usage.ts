@@ -15,10 +15,10 @@ export function readChatUsage(value: unknown): Usage | null {
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
   const completion = count(usage.completion_tokens);
   const written = detailsOf(usage.completion_tokens_details);
-  const toldReasoning = count(written.reasoning_tokens);
-  const beside = reasoningBeside(usage, prompt + completion, toldReasoning);
+  const reportedReasoning = count(written.reasoning_tokens);
+  const beside = reasoningBeside(usage, prompt + completion, reportedReasoning);
   const output = completion + beside;
-  const reasoning = Math.min(Math.max(toldReasoning, beside), output);
+  const reasoning = Math.min(Math.max(reportedReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
   return plausibleUsage({
     inputUncached,
@@ -41,10 +41,10 @@ export function usageOfChat(body: JsonObject): Usage | null {
  * Reasoning tokens that are only in the total, not in the completion's count: xAI reports them in the details, Google's
  * OpenAI-compatible endpoint nowhere. If other counts are reported, the difference may have another cause.
  */
-function reasoningBeside(usage: Record<string, unknown>, sum: number, toldReasoning: number): number {
+function reasoningBeside(usage: Record<string, unknown>, sum: number, reportedReasoning: number): number {
   const rest = Math.max(0, count(usage.total_tokens) - sum);
   const saysNoMore = typeof usage.completion_tokens === "number" && Object.keys(usage).length === 3;
-  return rest === toldReasoning || saysNoMore ? rest : 0;
+  return rest === reportedReasoning || saysNoMore ? rest : 0;
 }
 
 function detailsOf(value: unknown): Record<string, unknown> {

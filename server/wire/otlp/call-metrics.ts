@@ -1,6 +1,6 @@
 import { SUBTYPES_WITHOUT_MODEL } from "../../kernel/operations/subtypes-without-model.ts";
 import type { CallFacts } from "./call-facts.ts";
-import { toldProvider } from "./gen-ai-names.ts";
+import { providerName } from "./gen-ai-names.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";
 
 /** Cumulative metrics of governed calls by the GenAI conventions, since the start of the process. */
@@ -100,7 +100,7 @@ export class CallMetrics {
   add(facts: CallFacts): void {
     const named = {
       "gen_ai.operation.name": operationOf(facts) ?? facts.proxy_subtype,
-      "gen_ai.provider.name": toldProvider(facts.llm_provider),
+      "gen_ai.provider.name": providerName(facts.llm_provider),
       "gen_ai.request.model": facts.llm_model_used,
     };
     const error = facts.success === false ? (facts.error_type ?? "_OTHER") : null;

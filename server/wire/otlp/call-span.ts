@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { A2A_SUBTYPES } from "../a2a/audit-subtypes.ts";
 import type { CallFacts } from "./call-facts.ts";
-import { toldProvider } from "./gen-ai-names.ts";
+import { providerName } from "./gen-ai-names.ts";
 
 /** Exports a governed call as an OpenTelemetry span (GenAI conventions), without content: no prompts, answers or arguments. */
 
@@ -97,7 +97,7 @@ export function spanOfCall(facts: CallFacts): object {
     endTimeUnixNano: String(start + BigInt(Math.round((duration ?? 0) * 1_000_000))),
     attributes: sentAttributes({
       "gen_ai.operation.name": operation,
-      "gen_ai.provider.name": toldProvider(facts.llm_provider),
+      "gen_ai.provider.name": providerName(facts.llm_provider),
       "gen_ai.request.model": facts.llm_model_requested,
       "gen_ai.response.model": facts.llm_model_used,
       "gen_ai.request.stream": facts.llm_streaming,

@@ -36,4 +36,4 @@ const CATALOG_KEYS: ReadonlyMap<string, string> = new Map([
   ["xai", "x_ai"],
 ]);
 
-export const toldProvider = (key: string | null | undefined): string | null | undefined => CATALOG_KEYS.get(key ?? "") ?? key;
+export const providerName = (key: string | null | undefined): string | null | undefined => CATALOG_KEYS.get(key ?? "") ?? key;

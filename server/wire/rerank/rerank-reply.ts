@@ -17,8 +17,8 @@ export function readRankedAnswer(bytes: Uint8Array): RankedAnswer | null {
   const { usage, meta } = { usage: part(body, "usage"), meta: part(body, "meta") };
   const [tokens, billed] = [part(meta, "tokens"), part(meta, "billed_units")];
   return {
-    inputTokens: told(usage.total_tokens ?? usage.prompt_tokens ?? billed.input_tokens ?? tokens.input_tokens),
-    searchUnits: told(billed.search_units),
+    inputTokens: tokenCount(usage.total_tokens ?? usage.prompt_tokens ?? billed.input_tokens ?? tokens.input_tokens),
+    searchUnits: tokenCount(billed.search_units),
   };
 }
 
@@ -27,6 +27,6 @@ function part(of: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function told(value: JsonValue | undefined): number | null {
+function tokenCount(value: JsonValue | undefined): number | null {
   return plausibleCount(typeof value === "number" ? value : null);
 }

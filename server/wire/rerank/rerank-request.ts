@@ -66,8 +66,8 @@ export function readRerankRequest(bytes: Uint8Array): RerankRequest | { readonly
   if (!Array.isArray(documents) || documents.length === 0 || !documents.every(isPassage))
     fields.push({ field: "documents", message: "must be a list of texts, or of objects that hold texts" });
   for (const name of COUNTS) {
-    const asked = document.value[name] ?? null;
-    if (asked !== null && !(typeof asked === "number" && Number.isSafeInteger(asked) && asked >= 1))
+    const written = document.value[name] ?? null;
+    if (written !== null && !(typeof written === "number" && Number.isSafeInteger(written) && written >= 1))
       fields.push({ field: name, message: "must be a whole number above 0" });
   }
   return fields.length > 0 ? { fields } : new RerankRequest(document);

@@ -14,10 +14,10 @@ const TOKENS_A_DOCUMENT = 500;
 
 /** Counts every byte as a token, which is an upper bound. */
 export function rerankingOf(query: JsonValue, documents: readonly JsonValue[]): Reranking {
-  const asked = bytesOf(query);
+  const queryBytes = bytesOf(query);
   let [pieces, readBytes] = [0, 0];
   for (const one of documents) {
-    const read = asked + bytesOf(one);
+    const read = queryBytes + bytesOf(one);
     pieces += Math.max(1, Math.ceil(read / TOKENS_A_DOCUMENT));
     readBytes += read;
   }

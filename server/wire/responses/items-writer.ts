@@ -42,15 +42,17 @@ function output(parts: readonly UserPart[], report: WriteReport): string | JsonO
 
 function assistantItems(parts: readonly AssistantPart[], report: WriteReport): JsonObject[] {
   const items: JsonObject[] = [];
-  let said: JsonObject[] | null = null;
+  let messageParts: JsonObject[] | null = null;
   for (const part of parts) {
     if (part.kind === "text" || part.kind === "refusal") {
-      if (said === null) items.push({ type: "message", role: "assistant", content: (said = []) });
-      said.push(part.kind === "text" ? { type: "output_text", text: part.text, annotations: [] } : { type: "refusal", refusal: part.text });
+      if (messageParts === null) items.push({ type: "message", role: "assistant", content: (messageParts = []) });
+      messageParts.push(
+        part.kind === "text" ? { type: "output_text", text: part.text, annotations: [] } : { type: "refusal", refusal: part.text },
+      );
       if (part.kind === "text" && part.cache !== undefined) report.drop("cache");
       continue;
     }
-    said = null;
+    messageParts = null;
     if (part.kind === "tool_call") {
       items.push({ type: "function_call", call_id: idOf(part.id), name: part.name, arguments: part.arguments });
       if (part.cache !== undefined) report.drop("cache");

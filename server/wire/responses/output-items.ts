@@ -83,10 +83,10 @@ export class ItemIds {
 export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: ReplyContext): JsonObject[] {
   const ids = new ItemIds(context);
   const items: JsonObject[] = [];
-  const said = parts.filter((part) => !((part.kind === "text" || part.kind === "refusal") && part.text === ""));
-  for (const [i, part] of said.entries()) {
+  const filledParts = parts.filter((part) => !((part.kind === "text" || part.kind === "refusal") && part.text === ""));
+  for (const [i, part] of filledParts.entries()) {
     const index = items.length;
-    const status = cut && i === said.length - 1 ? "incomplete" : "completed";
+    const status = cut && i === filledParts.length - 1 ? "incomplete" : "completed";
     switch (part.kind) {
       case "text":
         items.push(messageItem(ids.item("msg", index), [textContent(part.text)], status));

@@ -107,8 +107,8 @@ export function itemContents(item: JsonObject, output: number, contents: Content
     const tool = isKind ? String(item.type).replace(/_call$/, "") : filledOf(item.name);
     callContents(item, args, `${output}.call`, tool, contents);
     // It is unknown which of the two a client uses: if both are present, each is a separate call.
-    if (item.type === "computer_call" && isSaid(item[ACTIONS]) && !isEmpty(item[ACTIONS]))
-      callContents(item, ACTIONS, isSaid(item[args]) ? `${output}.call.${ACTIONS}` : `${output}.call`, tool, contents);
+    if (item.type === "computer_call" && isFilled(item[ACTIONS]) && !isEmpty(item[ACTIONS]))
+      callContents(item, ACTIONS, isFilled(item[args]) ? `${output}.call.${ACTIONS}` : `${output}.call`, tool, contents);
     // The result of a hosted tool is part of the call's item.
     for (const name of ["output", "error"])
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
@@ -127,7 +127,7 @@ export function itemContents(item: JsonObject, output: number, contents: Content
 }
 
 /** Whether a member has a value. */
-const isSaid = (given: unknown): boolean => given !== undefined && given !== null && given !== "";
+const isFilled = (given: unknown): boolean => given !== undefined && given !== null && given !== "";
 
 const isEmpty = (given: unknown): boolean => Array.isArray(given) && given.length === 0;
 
@@ -137,7 +137,7 @@ function callContents(item: JsonObject, member: string, channel: string, name: s
     channel,
     group: channel,
     name,
-    place: isSaid(given) ? { holder: item, key: member } : null,
+    place: isFilled(given) ? { holder: item, key: member } : null,
     form: typeof given === "string" ? "whole" : "object",
     freeform: item.type === "custom_tool_call",
     ...(item.type === "mcp_approval_request" && { proposed: true }),

@@ -19,14 +19,14 @@ interface ConversationReading {
  */
 export function readResponsesReply(
   bytes: Uint8Array,
-  told: (response: JsonObject) => unknown = () => undefined,
+  onResponse: (response: JsonObject) => unknown = () => undefined,
   background = false,
 ): ConversationReading | null {
   const body = replyObject(bytes);
   if (body === null) return null;
   const open = background && isOpenResponse(body);
   if (!open && tellsFailure(body, "output")) return null;
-  told(body);
+  onResponse(body);
   return { usage: usageOfResponse(body), outputCharacters: outputCharacters(body), ...(open && { meteredLater: true }) };
 }
 

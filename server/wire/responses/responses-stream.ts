@@ -21,7 +21,7 @@ const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
 export class ResponsesStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
   private readonly frames = new PassingFrames(this);
-  private readonly told: (response: JsonObject) => unknown;
+  private readonly onResponse: (response: JsonObject) => unknown;
   private readonly metered: boolean;
   private readonly sealed: (seals: readonly string[]) => void;
   private readonly seals = new Set<string>();
@@ -41,11 +41,11 @@ export class ResponsesStream implements StreamCodec, FrameReader {
    * `sealed` is called once for each encrypted reasoning content.
    */
   constructor(
-    told: (response: JsonObject) => unknown = () => undefined,
+    onResponse: (response: JsonObject) => unknown = () => undefined,
     metered = true,
     sealed: (seals: readonly string[]) => void = () => {},
   ) {
-    this.told = told;
+    this.onResponse = onResponse;
     this.metered = metered;
     this.sealed = sealed;
   }
@@ -107,7 +107,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     const type = filledOf(event.type) ?? "";
     const response = objectOf(event.response);
     if (response !== null) {
-      this.told(response);
+      this.onResponse(response);
       this.uses.asked(response);
       this.tier = response.service_tier ?? this.tier;
       if (this.metered) this.found = usageOfResponse(response) ?? this.found;

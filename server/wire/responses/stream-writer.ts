@@ -49,9 +49,9 @@ export class ResponsesStreamWriter implements StreamWriter {
         if (event.type === "refusal") this.refused = true;
         return this.begin() + this.start(event);
       case "delta":
-        return this.said(this.open.get(event.part)?.delta(event.text));
+        return this.eventText(this.open.get(event.part)?.delta(event.text));
       case "signature":
-        return event.signature.family === "openai" ? this.said(this.open.get(event.part)?.sealed(event.signature.value)) : "";
+        return event.signature.family === "openai" ? this.eventText(this.open.get(event.part)?.sealed(event.signature.value)) : "";
       case "picture":
         return this.begin() + this.picture(event);
       case "part_end":
@@ -95,7 +95,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       () => this.places++,
     );
     this.open.set(event.part, item);
-    return this.said(item.start());
+    return this.eventText(item.start());
   }
 
   private picture(event: ConversationEvent & { kind: "picture" }): string {
@@ -103,7 +103,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const item = pictureItem(this.ids.item("ig", place), event);
     this.output[place] = item;
     const added = { id: item.id, type: item.type, status: "in_progress", result: null } as JsonObject;
-    return this.said([
+    return this.eventText([
       { type: "response.output_item.added", output_index: place, item: added },
       { type: "response.output_item.done", output_index: place, item },
     ]);
@@ -121,7 +121,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.open.delete(part);
     const { events, place, done } = item.end(status);
     if (done !== null) this.output[place] = done;
-    return this.said(events);
+    return this.eventText(events);
   }
 
   private stopped({ reason, stopDetail }: ConversationEvent & { kind: "stop" }): string {
@@ -135,7 +135,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       last +
       this.begin() +
       this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) +
-      this.said(this.open.get(part)?.delta(note)) +
+      this.eventText(this.open.get(part)?.delta(note)) +
       this.end(part, "completed")
     );
   }
@@ -147,7 +147,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     );
   }
 
-  private said(events: readonly ItemEvent[] | undefined): string {
+  private eventText(events: readonly ItemEvent[] | undefined): string {
     return events === undefined ? "" : events.map((event) => this.event(event)).join("");
   }
 

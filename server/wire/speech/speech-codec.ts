@@ -3,7 +3,7 @@ import type { StreamCodec } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 
 /** A speech request independent of the vendor. */
-export interface SpeechAsked {
+export interface SpeechRequested {
   readonly input: string;
   readonly voice: string;
   /** Instructions on how to speak. */
@@ -46,7 +46,7 @@ interface WrittenSpeech {
 /** Speech requests and answers in a provider's format. Pure, without I/O; never throws. */
 export interface SpeechCodec {
   readonly operation: ProviderOperation;
-  write(asked: SpeechAsked): WrittenSpeech | { readonly unsupported: SpeechProblem };
+  write(requested: SpeechRequested): WrittenSpeech | { readonly unsupported: SpeechProblem };
   /** The content type of the audio. */
   contentType(format: string | null): string;
   /** A new instance for each answer. */

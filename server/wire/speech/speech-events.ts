@@ -15,7 +15,7 @@ export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
   readonly declined = null;
   protected complete = false;
   private readonly characters: number;
-  private told: Usage | null = null;
+  private reportedUsage: Usage | null = null;
 
   constructor(characters: number) {
     super();
@@ -23,7 +23,7 @@ export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
   }
 
   get usage(): Usage {
-    return this.told ?? usageOfSpeech(this.begun ? this.characters : 0);
+    return this.reportedUsage ?? usageOfSpeech(this.begun ? this.characters : 0);
   }
 
   protected read(event: JsonObject, type: string): EventPlace {
@@ -33,7 +33,7 @@ export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
     this.complete = true;
     const { input_tokens, output_tokens } = objectOf(event.usage) ?? {};
     const [input, output] = [count(input_tokens), count(output_tokens)];
-    this.told = plausibleUsage({
+    this.reportedUsage = plausibleUsage({
       ...usageOfSpeech(this.characters),
       inputUncached: input,
       output,

@@ -3,8 +3,8 @@ import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
-import type { MediaAsked } from "../media-asked.ts";
-import type { SpeechAsked } from "./speech-codec.ts";
+import type { MediaRequest } from "../media-request.ts";
+import type { SpeechRequested } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** The supported audio formats and their content types. */
@@ -48,7 +48,7 @@ export class SpeechRequest extends PromptedRequest {
     return (this.document.value.chat_id as string | null | undefined) ?? null;
   }
 
-  get media(): MediaAsked {
+  get media(): MediaRequest {
     const { voice, speed, response_format: format } = this.document.value;
     return {
       choices: {
@@ -73,25 +73,25 @@ export class SpeechRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(): SpeechAsked {
+  asked(): SpeechRequested {
     const { value } = this.document;
-    const said = (name: string) => value[name] !== undefined && value[name] !== null;
+    const isSet = (name: string) => value[name] !== undefined && value[name] !== null;
     return {
       input: value.input as string,
       voice: this.media.choices.voice?.value as string,
       instructions: (value.instructions as string | null | undefined) || null,
       speed: (value.speed as number | null | undefined) ?? null,
       format: (value.response_format as string | null | undefined) ?? null,
-      others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && said(name)),
+      others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && isSet(name)),
     };
   }
 
   texts(): readonly TextSlot[] {
-    const said = ["input", "instructions"].flatMap((name): TextSlot[] => {
+    const slots = ["input", "instructions"].flatMap((name): TextSlot[] => {
       const text = this.document.value[name];
       return typeof text === "string" ? [{ role: "user", kind: "text", text, replace: (next) => this.document.set(name, next) }] : [];
     });
-    return [...otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member)), ...said];
+    return [...otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member)), ...slots];
   }
 
   override outbound(changes: { readonly model: string }): string {
@@ -107,23 +107,23 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const fields = modelProblems(document);
   const { input, voice, instructions, response_format: format, speed, stream_format: framing, persist } = document.value;
-  const said = (value: unknown) => value !== undefined && value !== null;
+  const isSet = (value: unknown) => value !== undefined && value !== null;
   const check = (field: string, good: boolean, message: string) => {
     if (!good) fields.push({ field, message });
   };
   check("input", typeof input === "string" && input.trim() !== "", "must be a text that is not empty");
   const named = isObject(voice) ? voice.id : voice;
   check("voice", typeof named === "string" && named !== "", "must name a voice");
-  check("instructions", !said(instructions) || typeof instructions === "string", "must be a text");
-  check("response_format", !said(format) || FORMATS.includes(format as string), `must be one of ${FORMATS.join(", ")}`);
+  check("instructions", !isSet(instructions) || typeof instructions === "string", "must be a text");
+  check("response_format", !isSet(format) || FORMATS.includes(format as string), `must be one of ${FORMATS.join(", ")}`);
   check(
     "speed",
-    !said(speed) || (typeof speed === "number" && speed >= SLOWEST && speed <= FASTEST),
+    !isSet(speed) || (typeof speed === "number" && speed >= SLOWEST && speed <= FASTEST),
     `must be from ${SLOWEST} to ${FASTEST}`,
   );
-  check("stream_format", !said(framing) || framing === "audio" || framing === "sse", "must be audio or sse");
+  check("stream_format", !isSet(framing) || framing === "audio" || framing === "sse", "must be audio or sse");
   check("stream_format", framing !== "sse" || persist !== true, "must be audio where the sound is to be stored (`persist`)");
-  check("persist", !said(persist) || typeof persist === "boolean", "must be true or false");
+  check("persist", !isSet(persist) || typeof persist === "boolean", "must be true or false");
   fields.push(...keptTextProblems(document.value, ["chat_id"]));
   return fields.length > 0 ? { fields } : new SpeechRequest(document);
 }

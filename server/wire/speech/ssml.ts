@@ -12,10 +12,10 @@ export interface Ssml {
 
 /** An SSML document that speaks the text; markup in the text is escaped. */
 export function ssmlOf({ text, voice, rate }: Ssml): string {
-  const said = rate === null ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
+  const spoken = rate === null ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
   return (
     `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${languageOf(voice)}">` +
-    `<voice name="${escaped(voice)}">${said}</voice></speak>`
+    `<voice name="${escaped(voice)}">${spoken}</voice></speak>`
   );
 }
 

@@ -108,7 +108,7 @@ function collect(at: Holder, slots: TextSlot[], member: Member): void {
   for (const key in holder) {
     if (!isList && place !== "beside" && !isProtocolName(key)) slots.push(nameSlot(key));
     const value = (holder as JsonObject)[key] as JsonValue;
-    const isWord = worded || (!isNaming && WORDS.has(key) && !isTold(key, member));
+    const isWord = worded || (!isNaming && WORDS.has(key) && !isDescription(key, member));
     // Servers show models unknown schema members, too.
     const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
     if (typeof value === "string") {
@@ -130,14 +130,14 @@ function collect(at: Holder, slots: TextSlot[], member: Member): void {
   }
 }
 
-const isTold = (key: string, { describes }: Member) => key === "description" && !describes;
+const isDescription = (key: string, { describes }: Member) => key === "description" && !describes;
 
 /** The kind of a string that is neither in a text member nor in an unknown one; null if it is not inspected. */
 function kindOf({ holder, place, of, named }: Holder, key: string, value: string, member: Member): "text" | "fixed_text" | null {
   const isList = Array.isArray(holder);
   const name = isList ? of : key;
   if (!isList && !named && key === GRAMMAR) return "fixed_text";
-  if (!isList && isTold(key, member)) return null;
+  if (!isList && isDescription(key, member)) return null;
   switch (place) {
     case "schema":
       // A string in place of a schema is not schema language either.

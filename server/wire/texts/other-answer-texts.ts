@@ -60,16 +60,16 @@ function usedFor(name: string): number {
 const MAX_LEVELS = 1024;
 
 /** Whether a text was part of the request. */
-export type AskedText = (text: string) => boolean;
+export type IsCallersText = (text: string) => boolean;
 
 /**
  * Adds every string of an answer or frame that its format does not know, because vendors add members of their own. In a
  * delta, an unknown member is a piece of a text, like the known ones; elsewhere each string is a text by itself. Members
  * that repeat the request are skipped if they match it.
  */
-export function addOtherTexts(body: JsonObject, contents: ContentsList, asked: AskedText = () => false): void {
+export function addOtherTexts(body: JsonObject, contents: ContentsList, isCallersText: IsCallersText = () => false): void {
   const { wholes, calls, tokens, bytes } = contents;
-  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + bytes.length > 0, asked));
+  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + bytes.length > 0, isCallersText));
 }
 
 /** Optimized for frames without other texts, which are the vast majority. */
@@ -77,7 +77,7 @@ class Walk {
   readonly contents: ContentsList;
   /** Whether the format found anything besides text pieces. */
   readonly hasPlaces: boolean;
-  readonly asked: AskedText;
+  readonly isCallersText: IsCallersText;
   /** Whether the current position repeats the request. */
   repeats = false;
   /** Index of the known places, built only for long answers. */
@@ -85,10 +85,10 @@ class Walk {
   /** The path to the current position. */
   readonly way: (string | number)[] = [];
 
-  constructor(contents: ContentsList, hasPlaces: boolean, asked: AskedText) {
+  constructor(contents: ContentsList, hasPlaces: boolean, isCallersText: IsCallersText) {
     this.contents = contents;
     this.hasPlaces = hasPlaces;
-    this.asked = asked;
+    this.isCallersText = isCallersText;
   }
 }
 
@@ -132,8 +132,8 @@ function visitBelow(value: object, key: string | number, name: string, walk: Wal
   way.pop();
 }
 
-function add({ contents, way, repeats, asked }: Walk, holder: object, key: string | number, kind: "text" | "name"): void {
-  if (repeats && asked(kind === "name" ? String(key) : ((holder as Record<string | number, string>)[key] as string))) return;
+function add({ contents, way, repeats, isCallersText }: Walk, holder: object, key: string | number, kind: "text" | "name"): void {
+  if (repeats && isCallersText(kind === "name" ? String(key) : ((holder as Record<string | number, string>)[key] as string))) return;
   contents.other({ holder: holder as Record<string | number, unknown>, key, kind, way: `${way.join("\n")}\n${key}` });
 }
 

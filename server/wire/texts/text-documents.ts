@@ -28,8 +28,8 @@ export function addressSlots(holder: JsonObject, key: string, name: string | nul
 }
 
 /** The media type of a data URL: plain text by default, unless a file name suggests otherwise. */
-function typeWithin(said: string, name: string | null): string {
-  return said.trim() === "" && name === null ? "text/plain" : said;
+function typeWithin(reportedType: string, name: string | null): string {
+  return reportedType.trim() === "" && name === null ? "text/plain" : reportedType;
 }
 
 /** The text documents and file names anywhere below `value` in OpenAI's formats; other files contain no inspectable text. */
@@ -82,8 +82,8 @@ function slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: ()
 
 /** The media type in other vendors' spellings, which some servers accept. */
 function mediaTypeOf(holder: JsonObject): string {
-  const said = ["media_type", "mime_type", "mimeType"].map((name) => holder[name]).find((type) => typeof type === "string");
-  return (said as string | undefined) ?? "";
+  const mediaType = ["media_type", "mime_type", "mimeType"].map((name) => holder[name]).find((type) => typeof type === "string");
+  return (mediaType as string | undefined) ?? "";
 }
 
 /** In a URL, base64 may be percent-encoded. */

@@ -7,29 +7,29 @@ import { filledOf, objectsOf } from "../openai/loose-fields.ts";
  */
 export function subtitleCues(
   body: JsonObject,
-  heardSeconds: number | null,
+  audioSeconds: number | null,
   head: (at: number, from: number, to: number) => string,
 ): string {
   const given = objectsOf(body.segments).map(([segment]) => segment);
-  const all = given.length > 0 ? given : [{ start: 0, end: body.duration ?? heardSeconds, text: body.text } as JsonObject];
+  const all = given.length > 0 ? given : [{ start: 0, end: body.duration ?? audioSeconds, text: body.text } as JsonObject];
   return all
     .map(({ start, end, text }, at) => {
       const from = seconds(start);
       // An arrow or an empty line in the text would start a new cue.
-      const said = (filledOf(text) ?? "")
+      const cueText = (filledOf(text) ?? "")
         .replaceAll("-->", "->")
         .split("\n")
         .map((line) => line.trim())
         .filter((line) => line !== "")
         .join("\n");
-      return `${head(at + 1, from, Math.max(from, seconds(end)))}\n${said}\n\n`;
+      return `${head(at + 1, from, Math.max(from, seconds(end)))}\n${cueText}\n\n`;
     })
     .join("");
 }
 
 function seconds(value: unknown): number {
-  const told = Number(value ?? 0);
-  return Number.isFinite(told) && told > 0 ? told : 0;
+  const reportedCount = Number(value ?? 0);
+  return Number.isFinite(reportedCount) && reportedCount > 0 ? reportedCount : 0;
 }
 
 export function subtitleTime(value: number, fraction: "," | "."): string {

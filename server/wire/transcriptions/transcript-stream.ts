@@ -8,7 +8,7 @@ import { usageOfBrokenTranscript, usageOfTranscript } from "./transcript-usage.t
 export class TranscriptStream extends PassedEvents {
   private readonly seconds: number | null;
   private readonly byTokens: boolean;
-  private told: JsonObject = {};
+  private fields: JsonObject = {};
   protected complete = false;
   outputLength = 0;
 
@@ -22,7 +22,7 @@ export class TranscriptStream extends PassedEvents {
   get usage(): Usage | null {
     if (this.begun && !this.complete && this.byTokens && this.seconds !== null)
       return usageOfBrokenTranscript(this.seconds, this.outputLength);
-    return this.begun ? usageOfTranscript(this.told, this.seconds) : null;
+    return this.begun ? usageOfTranscript(this.fields, this.seconds) : null;
   }
 
   protected read(event: JsonObject, type: string): EventPlace {
@@ -30,7 +30,7 @@ export class TranscriptStream extends PassedEvents {
     this.begun = true;
     this.outputLength += (stringOf(event.delta) ?? "").length;
     if (type !== "transcript.text.done") return "within";
-    this.told = event;
+    this.fields = event;
     this.complete = true;
     return "ends";
   }

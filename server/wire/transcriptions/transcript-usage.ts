@@ -8,12 +8,12 @@ export const TOKENS_OF_HEARD_SECOND = 50;
 
 /** Usage of a stream that broke off before reporting tokens: the whole audio as input, and the text so far as output. */
 export function usageOfBrokenTranscript(seconds: number, writtenCharacters: number): Usage {
-  const heard = Math.ceil(seconds) * TOKENS_OF_HEARD_SECOND;
+  const audioTokens = Math.ceil(seconds) * TOKENS_OF_HEARD_SECOND;
   return {
     ...NO_TOKENS,
-    inputUncached: heard,
+    inputUncached: audioTokens,
     output: estimateTokens(writtenCharacters),
-    ...audioOf(heard, 0),
+    ...audioOf(audioTokens, 0),
     audioSeconds: seconds,
     estimated: true,
   };
@@ -33,13 +33,13 @@ export function usageOfTranscript(body: JsonObject, measuredSeconds: number | nu
       ...(measuredSeconds === null ? {} : { audioSeconds: measuredSeconds }),
     };
   }
-  const told = secondsOf(isObject(usage) ? usage.seconds : undefined) ?? secondsOf(body.duration);
-  if (told !== null) return { ...NO_TOKENS, audioSeconds: told };
+  const reportedSeconds = secondsOf(isObject(usage) ? usage.seconds : undefined) ?? secondsOf(body.duration);
+  if (reportedSeconds !== null) return { ...NO_TOKENS, audioSeconds: reportedSeconds };
   return measuredSeconds === null ? null : { ...NO_TOKENS, audioSeconds: measuredSeconds, estimated: true };
 }
 
 /** Some servers send it as a string. */
-function secondsOf(told: unknown): number | null {
-  const seconds = typeof told === "string" && told.trim() !== "" ? Number(told) : told;
+function secondsOf(reported: unknown): number | null {
+  const seconds = typeof reported === "string" && reported.trim() !== "" ? Number(reported) : reported;
   return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : null;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writtenTranscript } from "./transcript-written.ts";
 
 const written = (body: object, heardSeconds: number | null) =>
-  writtenTranscript(new TextEncoder().encode(JSON.stringify(body)), "srt", { stream: false, heardSeconds })?.body;
+  writtenTranscript(new TextEncoder().encode(JSON.stringify(body)), "srt", { stream: false, audioSeconds: heardSeconds })?.body;
 
 test("a subtitle without timestamps from the model lasts as long as the audio", () => {
   expect(written({ text: "hello" }, 7.5)).toBe("1\n00:00:00,000 --> 00:00:07,500\nhello\n\n");
@@ -20,7 +20,7 @@ test("subtitles contain no empty line and no arrow, also with very much whitespa
 test("a complete diarized transcript is written as stream events with its segments", () => {
   const segment = { type: "transcript.text.segment", id: "seg_0", start: 0, end: 1, speaker: "A", text: "hello" };
   const body = new TextEncoder().encode(JSON.stringify({ task: "transcribe", text: "hello", segments: [segment] }));
-  const events = writtenTranscript(body, "diarized_json", { stream: true, heardSeconds: 1 })?.body.split("\n\n") ?? [];
+  const events = writtenTranscript(body, "diarized_json", { stream: true, audioSeconds: 1 })?.body.split("\n\n") ?? [];
   expect(events.flatMap((event) => (event === "" ? [] : [JSON.parse(event.slice("data: ".length))]))).toEqual([
     { type: "transcript.text.delta", delta: "hello" },
     segment,

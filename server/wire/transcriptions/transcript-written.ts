@@ -16,7 +16,7 @@ interface Written {
 export function writtenTranscript(
   bytes: Uint8Array,
   format: TranscriptFormat,
-  { stream, heardSeconds }: { readonly stream: boolean; readonly heardSeconds: number | null },
+  { stream, audioSeconds }: { readonly stream: boolean; readonly audioSeconds: number | null },
 ): Written | null {
   const body = replyObject(bytes);
   if (body === null) return null;
@@ -29,12 +29,12 @@ export function writtenTranscript(
     case "srt":
       return {
         contentType: plain,
-        body: subtitleCues(body, heardSeconds, (at, from, to) => `${at}\n${subtitleTime(from, ",")} --> ${subtitleTime(to, ",")}`),
+        body: subtitleCues(body, audioSeconds, (at, from, to) => `${at}\n${subtitleTime(from, ",")} --> ${subtitleTime(to, ",")}`),
       };
     case "vtt":
       return {
         contentType: plain,
-        body: `WEBVTT\n\n${subtitleCues(body, heardSeconds, (_at, from, to) => `${subtitleTime(from, ".")} --> ${subtitleTime(to, ".")}`)}`,
+        body: `WEBVTT\n\n${subtitleCues(body, audioSeconds, (_at, from, to) => `${subtitleTime(from, ".")} --> ${subtitleTime(to, ".")}`)}`,
       };
     default:
       return null;
@@ -42,12 +42,12 @@ export function writtenTranscript(
 }
 
 function eventsOf({ text, usage, segments }: JsonObject): string {
-  const said = filledOf(text) ?? "";
+  const transcript = filledOf(text) ?? "";
   const events = [
-    { type: "transcript.text.delta", delta: said },
+    { type: "transcript.text.delta", delta: transcript },
     // In a diarized transcript, segments already have the form of events.
     ...objectsOf(segments).flatMap(([segment]) => (segment.type === "transcript.text.segment" ? [segment] : [])),
-    { type: "transcript.text.done", text: said, ...(usage === undefined ? {} : { usage }) },
+    { type: "transcript.text.done", text: transcript, ...(usage === undefined ? {} : { usage }) },
   ];
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }

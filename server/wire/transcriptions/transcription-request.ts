@@ -5,7 +5,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import type { MediaAsked, Sound } from "../media-asked.ts";
+import type { MediaRequest, Sound } from "../media-request.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { type SentFile, sentFile, sentNames } from "../http/sent-file.ts";
 
@@ -65,7 +65,7 @@ export class TranscriptionRequest extends PromptedRequest {
     return { seconds: this.file.seconds, textBytes: Math.max(0, this.formBytes - this.file.bytes) };
   }
 
-  get media(): MediaAsked {
+  get media(): MediaRequest {
     const { language, response_format: format } = this.document.value;
     return {
       choices: {
@@ -106,7 +106,7 @@ export class TranscriptionRequest extends PromptedRequest {
       if (READ.has(name)) return [];
       const plain = CHUNKING.test(name) ? CHUNKED : ownEntry(PLAIN, name);
       const slots: TextSlot[] = FIELD_NAME.test(name) ? [] : [{ role: "user", kind: "fixed_name", text: name, replace: () => undefined }];
-      const said = (text: string, put: (next: string) => void) => {
+      const textSlot = (text: string, put: (next: string) => void) => {
         if (plain?.test(text) === true) return;
         const replace = (next: string) => {
           put(next);
@@ -114,8 +114,8 @@ export class TranscriptionRequest extends PromptedRequest {
         };
         slots.push({ role: "user", kind: "text", text, replace });
       };
-      if (typeof value === "string") said(value, (next) => this.document.set(name, next));
-      else for (const [at, text] of (value as string[]).entries()) said(text, (next) => void ((value as string[])[at] = next));
+      if (typeof value === "string") textSlot(value, (next) => this.document.set(name, next));
+      else for (const [at, text] of (value as string[]).entries()) textSlot(text, (next) => void ((value as string[])[at] = next));
       return slots;
     });
   }

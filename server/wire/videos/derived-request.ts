@@ -1,8 +1,8 @@
 import { isObject } from "../../kernel/json-value.ts";
 import type { FieldProblem, JsonDocument } from "../json/document.ts";
-import type { MediaAsked } from "../media-asked.ts";
+import type { MediaRequest } from "../media-request.ts";
 import { isSameResolution } from "./resolution.ts";
-import type { VideoAsked } from "./video-codec.ts";
+import type { VideoRequested } from "./video-codec.ts";
 import { type FilmedBefore, videoProblems, VideosRequest } from "./videos-request.ts";
 
 /** Settings that a derived video inherits from its source. */
@@ -34,7 +34,7 @@ export class DerivedVideosRequest extends VideosRequest {
     return this.source.as === "extension" ? super.seconds : this.source.seconds;
   }
 
-  override get media(): MediaAsked {
+  override get media(): MediaRequest {
     const { field, resolution, seconds } = this.source;
     const further = this.source.as === "extension";
     const whole = further && seconds !== null && this.seconds !== null ? seconds + this.seconds : this.seconds;
@@ -46,9 +46,9 @@ export class DerivedVideosRequest extends VideosRequest {
     };
   }
 
-  override asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
-    const asked = super.asked(reference, source);
-    return { ...asked, others: asked.others.filter((name) => name !== "video") };
+  override asked(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
+    const requested = super.asked(reference, source);
+    return { ...requested, others: requested.others.filter((name) => name !== "video") };
   }
 }
 

@@ -15,8 +15,8 @@ export const interactionsVideos: VideoCodec = {
   write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others, source }, model) {
     const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
     if (source !== null) {
-      const told = { previous_interaction_id: source.upstreamId, response_format: { type: "video", delivery: "uri" } };
-      return { body: JSON.stringify({ model, input: prompt, background: true, ...told }), dropped };
+      const fields = { previous_interaction_id: source.upstreamId, response_format: { type: "video", delivery: "uri" } };
+      return { body: JSON.stringify({ model, input: prompt, background: true, ...fields }), dropped };
     }
     const size = resolution === null ? null : frameSizeOf(resolution);
     const lines = resolution === null ? null : linesOf(resolution);

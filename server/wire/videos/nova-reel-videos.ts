@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../openai/loose-fields.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoAsked, type VideoCodec } from "./video-codec.ts";
+import { failedLook, RUNNING, type VideoRequested, type VideoCodec } from "./video-codec.ts";
 
 const SECONDS = 6;
 const FORMATS: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg" };
@@ -12,14 +12,14 @@ export const novaReelVideos: VideoCodec = {
   usualSeconds: SECONDS,
   sources: {},
   form: false,
-  write(asked, modelId, storage) {
+  write(requested, modelId, storage) {
     if (storage === null)
       return {
         unsupported: { field: "model", message: "needs the bucket that its provider leaves videos in: its storage_uri is not set" },
       };
-    const problem = problemOf(asked);
+    const problem = problemOf(requested);
     if (problem !== null) return { unsupported: problem };
-    const { prompt, seed, reference, negativePrompt, others } = asked;
+    const { prompt, seed, reference, negativePrompt, others } = requested;
     const images = reference === null ? null : [{ format: FORMATS[reference.mimeType] as string, source: { bytes: reference.base64 } }];
     const modelInput: JsonObject = {
       taskType: "TEXT_VIDEO",
@@ -46,7 +46,12 @@ export const novaReelVideos: VideoCodec = {
 };
 
 /** Only one length and one size are supported. */
-function problemOf({ seconds, resolution, aspect, reference }: VideoAsked): { readonly field: string; readonly message: string } | null {
+function problemOf({
+  seconds,
+  resolution,
+  aspect,
+  reference,
+}: VideoRequested): { readonly field: string; readonly message: string } | null {
   if (seconds !== null && seconds !== SECONDS)
     return { field: "duration_seconds", message: `must be ${SECONDS} for this model's provider` };
   const size = resolution === null ? null : frameSizeOf(resolution);

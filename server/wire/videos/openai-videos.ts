@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json-value.ts";
 import { filledOf, numberOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { videoFrameOf, type FrameSize } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoAsked, type VideoCodec, type VideoLook } from "./video-codec.ts";
+import { failedLook, RUNNING, type VideoRequested, type VideoCodec, type VideoLook } from "./video-codec.ts";
 
 const segment = (id: string) => encodeURIComponent(id);
 
@@ -11,9 +11,9 @@ export const openaiVideos: VideoCodec = {
   usualSeconds: 4,
   form: true,
   sources: { remix: "job", edit: "job", extension: "job" },
-  write: (asked, modelName) => {
-    if (asked.source !== null) return writtenOf(asked, asked.source);
-    const fields = openaiVideoFields(asked);
+  write: (requested, modelName) => {
+    if (requested.source !== null) return writtenOf(requested, requested.source);
+    const fields = openaiVideoFields(requested);
     return "unsupported" in fields ? fields : { body: JSON.stringify({ model: modelName, ...fields.fields }), dropped: [] };
   },
   accepted: (answer) => (isObject(answer) ? filledOf(answer.id) : null),
@@ -41,7 +41,10 @@ export const openaiVideos: VideoCodec = {
 };
 
 /** A derived video: a JSON request, with its own URL for each kind of derivation. */
-function writtenOf({ prompt, seconds, negativePrompt, seed, others }: VideoAsked, { as, upstreamId }: NonNullable<VideoAsked["source"]>) {
+function writtenOf(
+  { prompt, seconds, negativePrompt, seed, others }: VideoRequested,
+  { as, upstreamId }: NonNullable<VideoRequested["source"]>,
+) {
   const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
   const video = { id: upstreamId };
   switch (as) {
@@ -64,9 +67,9 @@ const writtenSize = ({ width, height }: FrameSize) => `${width}x${height}`;
 
 /** The fields in OpenAI's form; a resolution without an equivalent size is sent by name. */
 export function openaiVideoFields(
-  asked: Pick<VideoAsked, "prompt" | "seconds" | "resolution" | "aspect">,
+  requested: Pick<VideoRequested, "prompt" | "seconds" | "resolution" | "aspect">,
 ): { readonly fields: Record<string, string> } | { readonly unsupported: { readonly field: string; readonly message: string } } {
-  const { prompt, seconds, resolution, aspect } = asked;
+  const { prompt, seconds, resolution, aspect } = requested;
   const frame = resolution === null ? null : videoFrameOf(resolution, aspect);
   if (resolution !== null && frame === null)
     return { unsupported: { field: "resolution", message: "must be a size (1280x720) or lines (720p) for this model's provider" } };

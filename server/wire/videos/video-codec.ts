@@ -7,7 +7,7 @@ import type { Usage } from "../usage.ts";
 export type VideoDerivation = "remix" | "edit" | "extension";
 
 /** The source of a derived video. */
-interface SourceAsked {
+interface RequestedSource {
   readonly as: VideoDerivation;
   /** The provider's ID of the job that created it. */
   readonly upstreamId: string;
@@ -16,7 +16,7 @@ interface SourceAsked {
 }
 
 /** A video request independent of the vendor. */
-export interface VideoAsked {
+export interface VideoRequested {
   readonly prompt: string;
   /** Null if the model may choose; the same for resolution, aspect, negative prompt and seed. */
   readonly seconds: number | null;
@@ -31,7 +31,7 @@ export interface VideoAsked {
   /** The names of the remaining members of the request. */
   readonly others: readonly string[];
   /** Null if the video is not derived from another. */
-  readonly source: SourceAsked | null;
+  readonly source: RequestedSource | null;
 }
 
 interface VideoProblem {
@@ -86,7 +86,7 @@ export interface VideoCodec {
   /** The supported derivations, and how the source is passed: by its job, or by its bytes. */
   readonly sources: Readonly<Partial<Record<VideoDerivation, "job" | "bytes">>>;
   /** `storage` is the URL of the bucket in which the provider may store the video; null if there is none. */
-  write(asked: VideoAsked, modelName: string, storage: string | null): WrittenVideo | { readonly unsupported: VideoProblem };
+  write(requested: VideoRequested, modelName: string, storage: string | null): WrittenVideo | { readonly unsupported: VideoProblem };
   /** The provider's ID of an accepted job; null if the answer is invalid. */
   accepted(answer: JsonValue): string | null;
   ask(id: string): ProviderAsk;

@@ -7,12 +7,12 @@ import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { keptTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
-import type { AskedVideo, MediaAsked } from "../media-asked.ts";
+import type { ReferencedVideo, MediaRequest } from "../media-request.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { type SentFile, sentFile, sentNames } from "../http/sent-file.ts";
 import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
 import { openaiVideoFields } from "./openai-videos.ts";
-import type { VideoAsked, VideoDerivation } from "./video-codec.ts";
+import type { VideoRequested, VideoDerivation } from "./video-codec.ts";
 
 /** Members read by the gateway only. */
 const OURS = ["chat_id", "display_name"];
@@ -70,8 +70,8 @@ export class VideosRequest extends PromptedRequest {
 
   get seconds(): number | null {
     const { duration_seconds: ours, seconds: theirs } = this.document.value;
-    const said = ours ?? theirs ?? null;
-    return said === null ? null : Number(said);
+    const given = ours ?? theirs ?? null;
+    return given === null ? null : Number(given);
   }
 
   get chatId(): string | null {
@@ -82,12 +82,12 @@ export class VideosRequest extends PromptedRequest {
     return this.said("display_name");
   }
 
-  get film(): AskedVideo {
+  get film(): ReferencedVideo {
     const textBytes = this.formBytes === null ? null : Math.max(0, this.formBytes - (this.reference?.bytes ?? 0));
     return { seconds: this.seconds, resolution: this.resolution, textBytes };
   }
 
-  get media(): MediaAsked {
+  get media(): MediaRequest {
     const resolution = this.document.has("size") ? "size" : "resolution";
     const seconds = this.document.has("seconds") ? "seconds" : "duration_seconds";
     return {
@@ -116,7 +116,7 @@ export class VideosRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
+  asked(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
     const { value } = this.document;
     const frame = this.resolution === null ? null : frameSizeOf(this.resolution);
     return {
@@ -174,7 +174,7 @@ export function spelledOut(form: ReadonlyMap<string, string>): JsonObject {
 
 export function videoProblems(value: JsonObject): FieldProblem[] {
   const fields: FieldProblem[] = [];
-  const said = (one: unknown) => one !== undefined && one !== null;
+  const isSet = (one: unknown) => one !== undefined && one !== null;
   const check = (field: string, good: boolean, message: string) => {
     if (!good) fields.push({ field, message });
   };
@@ -186,16 +186,16 @@ export function videoProblems(value: JsonObject): FieldProblem[] {
     ["aspect_ratio", value.aspect_ratio],
     ["negative_prompt", value.negative_prompt],
   ] as const)
-    check(field, !said(one) || (typeof one === "string" && one !== ""), "must be a text");
-  check("size", !(said(size) && said(resolution)), "says again what `resolution` says");
+    check(field, !isSet(one) || (typeof one === "string" && one !== ""), "must be a text");
+  check("size", !(isSet(size) && isSet(resolution)), "says again what `resolution` says");
   const long = (one: unknown) => typeof one === "number" && one > 0 && one <= LONGEST_SECONDS;
   const spelled = typeof theirs === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(theirs) ? Number(theirs) : theirs;
   const spelledOurs = typeof ours === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(ours) ? Number(ours) : ours;
   const whole = long(spelledOurs) && Number.isInteger(spelledOurs);
-  check("duration_seconds", !said(ours) || whole, `must be a whole number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
-  check("seconds", !said(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
-  check("seconds", !(said(ours) && said(theirs)), "says again what `duration_seconds` says");
-  check("n", !said(n) || n === 1, "must be 1: a job makes one video");
-  check("seed", !said(seed) || Number.isSafeInteger(seed), "must be a whole number");
+  check("duration_seconds", !isSet(ours) || whole, `must be a whole number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  check("seconds", !isSet(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  check("seconds", !(isSet(ours) && isSet(theirs)), "says again what `duration_seconds` says");
+  check("n", !isSet(n) || n === 1, "must be 1: a job makes one video");
+  check("seed", !isSet(seed) || Number.isSafeInteger(seed), "must be a whole number");
   return [...fields, ...keptTextProblems(value, OURS)];
 }

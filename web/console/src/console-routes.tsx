@@ -6,15 +6,15 @@ import { rowSearchOf } from "./audit/row-search.ts";
 import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
 import { ConsoleFailed, ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
-let lookedAt: string | null = null;
+let shownAt: string | null = null;
 /** Drops cached data when the tenant changes, except the tenant list and the API document, which belong to none. */
 function lookAtTenant(tenant: string | null): void {
   adminSession.setHeader("x-tenant-id", tenant);
-  if (tenant !== lookedAt)
+  if (tenant !== shownAt)
     queries.removeQueries({
       predicate: ({ queryKey: [first, second] }) => first !== "openapi" && !(first === "records" && second === "tenants"),
     });
-  lookedAt = tenant;
+  shownAt = tenant;
 }
 
 /** The tenant a system administrator looks at is in every page's URL; without it, the gateway uses the default tenant. */

@@ -122,12 +122,12 @@ export class Session {
 
   /** Ends all of the person's sessions and tokens on every device, then signs out at their identity provider. */
   async end(): Promise<void> {
-    const asked = await this.sendSigned("POST", this.settings.signOutPath).catch((error: unknown) => {
+    const signOutResponse = await this.sendSigned("POST", this.settings.signOutPath).catch((error: unknown) => {
       // A failed renewal fails this too, above all if the session now belongs to someone else, who stays signed in.
       if (error instanceof ApiError) throw error;
       return null;
     });
-    const goOn = asked?.ok === true ? ((await asked.json()) as { continue_at: string | null }).continue_at : null;
+    const goOn = signOutResponse?.ok === true ? ((await signOutResponse.json()) as { continue_at: string | null }).continue_at : null;
     const response = await this.sendSigned("DELETE", this.settings.path);
     if (response?.ok === false) throw await apiErrorOf(response);
     // A BroadcastChannel reaches only its own origin.

@@ -80,9 +80,9 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
       const end = afterString(sql, i, c, dialect, lexis.backslashes, prefix);
       if (end === null) return refuse("The SQL has a string that is not closed.");
       if (prefix !== "") space = tokens.pop()?.canonical.startsWith(" ") ? " " : "";
-      const said = sql.slice(i + 1, end - 1);
+      const quotedText = sql.slice(i + 1, end - 1);
       // SQLite accepts a string as a name where only a name is possible.
-      push("string", "", dialect === "sqlite" ? (isPlainName(said) ? `'${said}'` : "' '") : "'x'");
+      push("string", "", dialect === "sqlite" ? (isPlainName(quotedText) ? `'${quotedText}'` : "' '") : "'x'");
       i = end;
       continue;
     }

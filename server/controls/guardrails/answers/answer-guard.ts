@@ -3,7 +3,7 @@ import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../../wire/texts/answer-texts.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { wholeSource } from "../../../wire/json/exact-tools.ts";
-import type { AskedText } from "../../../wire/texts/other-answer-texts.ts";
+import type { IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -55,13 +55,13 @@ export class AnswerGuard {
   /** A whole answer has no later frames that repeat it. */
   private isWhole = false;
   private refused: Refusal | null = null;
-  private heard = "";
+  private received = "";
 
   /** `asked` tells whether a text of the answer only repeats the request. */
-  constructor(texts: AnswerTexts, run: GuardRun, asked: AskedText = () => false) {
+  constructor(texts: AnswerTexts, run: GuardRun, isCallersText: IsCallersText = () => false) {
     this.texts = texts;
     this.run = run;
-    this.others = new OtherMembers(texts, run, asked);
+    this.others = new OtherMembers(texts, run, isCallersText);
     this.counter = new FrameCounter(texts.counter);
   }
 
@@ -70,8 +70,8 @@ export class AnswerGuard {
   }
 
   /** All text as sent, collected only if an engine is to be asked about it. */
-  get said(): string {
-    return this.heard;
+  get inspectedText(): string {
+    return this.received;
   }
 
   /** Redacts text that is reported elsewhere than in the answer; empty up to and after a blocking finding. */
@@ -79,7 +79,7 @@ export class AnswerGuard {
 
   /** Guards a complete answer in place; `source` is its exact JSON. Returns whether the body was changed. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
-    this.run.looked();
+    this.run.noteInspected();
     const frame: Frame = Object.assign(wholeSource(body, source), { bytes: new Uint8Array(0), body, closes: false, changed: false });
     this.isWhole = true;
     yield* this.guarded(frame, wholeTexts(this.contents(body, true)));
@@ -118,7 +118,7 @@ export class AnswerGuard {
     if (this.refusal !== null) return [];
     if (frame.closes) return [...(yield* this.end()), frame];
     if (contents === null) return [frame];
-    this.run.looked();
+    this.run.noteInspected();
     if (this.channels.size + this.groups.size + contents.pieces.length > MAX_OPEN)
       this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
@@ -139,7 +139,7 @@ export class AnswerGuard {
 
   private *adjoining(together: AdjoiningFrames): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
-    this.run.looked();
+    this.run.noteInspected();
     const { first, last, text } = together;
     const channel = this.channels.get(together.channel) ?? (yield* this.opened(first.piece, first.frame));
     Object.assign(channel, { latest: last.frame, piece: last.piece });
@@ -253,7 +253,7 @@ export class AnswerGuard {
     if (known !== undefined) return known;
     const out = yield* kind === "arguments" ? run.json(text) : run.text(text);
     // Text already heard in pieces is not added again.
-    if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
+    if (!this.received.includes(out)) this.hear(`\n\n${out}`);
     this.remembered += text.length;
     if (this.remembered <= MAX_REMEMBERED) this.wholes.set(text, out);
     return out;
@@ -323,7 +323,7 @@ export class AnswerGuard {
   }
 
   private hear(text: string): void {
-    if (this.run.surface.engines.length > 0) this.heard += text;
+    if (this.run.surface.engines.length > 0) this.received += text;
   }
 
   private hold(frame: Frame, calls: readonly CallPiece[]): void {
@@ -375,7 +375,7 @@ export class AnswerGuard {
       yield* guardedName({ kind: "fixed_name", text: call.spelled }, this.run, this.run.surface.guard);
       const text = yield* call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
-      if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
+      if (!this.received.includes(text)) this.hear(`\n\n${text}`);
       if (text === call.arguments && !call.contradicted) continue;
       call.rewrite(text);
       changed = true;
@@ -388,12 +388,12 @@ export class AnswerGuard {
   private continuation(latest: Frame, channel: string, text: string): Frame {
     const body = structuredClone(latest.body) as JsonObject;
     this.texts.continuation(body);
-    let said = false;
+    let wasInspected = false;
     for (const piece of this.contents(body, false).pieces) {
-      piece.holder[piece.key] = piece.channel === channel && !said ? text : "";
-      if (piece.channel === channel) said = true;
+      piece.holder[piece.key] = piece.channel === channel && !wasInspected ? text : "";
+      if (piece.channel === channel) wasInspected = true;
     }
-    if (!said) throw new Error("a frame cannot be continued");
+    if (!wasInspected) throw new Error("a frame cannot be continued");
     return { bytes: latest.bytes, body, closes: false, changed: true };
   }
 }

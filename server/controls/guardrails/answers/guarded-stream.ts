@@ -31,12 +31,12 @@ export class GuardedStream extends FramedStream {
   }
 
   *ending(): InTurns<StreamEnding> {
-    const { complete, last, errorReported: told } = yield* this.innerEnding();
+    const { complete, last, errorReported: wasErrorReported } = yield* this.innerEnding();
     const pieces = [yield* this.passing(last)];
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(yield* this.guarded([rest]));
     pieces.push(this.written(yield* this.guard.end()));
-    return { complete, last: this.refusal === null ? this.joined(pieces) : null, errorReported: told && this.refusal === null };
+    return { complete, last: this.refusal === null ? this.joined(pieces) : null, errorReported: wasErrorReported && this.refusal === null };
   }
 
   private *guarded(frames: readonly Frame[]): InTurns<StreamPiece> {

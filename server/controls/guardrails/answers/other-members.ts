@@ -1,14 +1,14 @@
 import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
 import type { AnswerTexts, ContentsList, OtherText } from "../../../wire/texts/answer-texts.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
-import { addOtherTexts, type AskedText } from "../../../wire/texts/other-answer-texts.ts";
+import { addOtherTexts, type IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { renameMember } from "../../../wire/json/rename-member.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 
 /** A member's value in the newest frame that has it. */
-interface Said {
+interface InspectedText {
   readonly came: string;
   /** Whether it was left unchanged, both by itself and after its previous value. */
   readonly kept: boolean;
@@ -27,24 +27,24 @@ const BEFORE = 256;
 export class OtherMembers {
   private readonly texts: AnswerTexts;
   private readonly run: GuardRun;
-  private readonly asked: AskedText;
-  private readonly said = new Map<string, Said>();
+  private readonly isCallersText: IsCallersText;
+  private readonly inspectedTexts = new Map<string, InspectedText>();
 
-  constructor(texts: AnswerTexts, run: GuardRun, asked: AskedText) {
+  constructor(texts: AnswerTexts, run: GuardRun, isCallersText: IsCallersText) {
     this.texts = texts;
     this.run = run;
-    this.asked = asked;
+    this.isCallersText = isCallersText;
   }
 
   /** The contents of a body, including unknown members; in a stream without those that repeat an unchanged earlier value. */
   contents(body: JsonObject, whole: boolean): ContentsList {
     const contents = this.texts.contents(body, whole);
-    addOtherTexts(body, contents, this.asked);
+    addOtherTexts(body, contents, this.isCallersText);
     const { others } = contents;
-    if (whole || others.length === 0 || this.said.size === 0) return contents;
+    if (whole || others.length === 0 || this.inspectedTexts.size === 0) return contents;
     contents.others = others.filter(({ way, kind, holder, key }) => {
-      const said = kind === "name" ? undefined : this.said.get(way);
-      return said === undefined || !said.kept || said.came !== holder[key];
+      const inspectedBefore = kind === "name" ? undefined : this.inspectedTexts.get(way);
+      return inspectedBefore === undefined || !inspectedBefore.kept || inspectedBefore.came !== holder[key];
     });
     return contents;
   }
@@ -65,7 +65,7 @@ export class OtherMembers {
 
   /** Inspects a text together with the member's previous value, which it may continue; returns what may be sent. */
   private *behind(way: string, came: string, alone: string): InTurns<string> {
-    const before = this.said.get(way);
+    const before = this.inspectedTexts.get(way);
     let out = alone;
     if (before !== undefined && before.came !== came) {
       const hold = new HoldBack(this.run.surface.guard, before.end);
@@ -73,7 +73,8 @@ export class OtherMembers {
       this.run.close(hold);
     }
     const end = before === undefined || before.came === came ? out : before.end + out;
-    if (before !== undefined || this.said.size < MAX_MEMBERS) this.said.set(way, { came, kept: out === came, end: end.slice(-BEFORE) });
+    if (before !== undefined || this.inspectedTexts.size < MAX_MEMBERS)
+      this.inspectedTexts.set(way, { came, kept: out === came, end: end.slice(-BEFORE) });
     return out;
   }
 }

@@ -9,7 +9,7 @@ interface Asking {
   tell(name: string, value: unknown): void;
 }
 
-type Asked = readonly [id: string, plan: number, demand: Demand, probe: boolean];
+type CounterRequest = readonly [id: string, plan: number, demand: Demand, probe: boolean];
 type Transferred = readonly [from: readonly string[], id: string, plan: number, demand: Demand];
 
 const LOOK_AGAIN_MS = 25;
@@ -24,7 +24,7 @@ export class RemoteCounters implements Counters {
   private readonly plans = new WeakMap<Plan, number>();
   /** Tells the other side to forget a plan that nothing here refers to any more. */
   private readonly forgotten: FinalizationRegistry<number>;
-  private told = 0;
+  private reportedVersion = 0;
   private readonly open = new ShortLivedMap<string, true>();
 
   constructor(to: Asking) {
@@ -33,7 +33,7 @@ export class RemoteCounters implements Counters {
   }
 
   async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
-    const found = (await this.to.ask("counters.admit", [id, this.numberOf(plan), demand, probe] satisfies Asked)) as Admission;
+    const found = (await this.to.ask("counters.admit", [id, this.numberOf(plan), demand, probe] satisfies CounterRequest)) as Admission;
     if (found.kind === "admitted" && !probe) this.open.set(id, true);
     return found;
   }
@@ -74,7 +74,7 @@ export class RemoteCounters implements Counters {
   private numberOf(plan: Plan): number {
     let number = this.plans.get(plan);
     if (number === undefined) {
-      number = ++this.told;
+      number = ++this.reportedVersion;
       this.plans.set(plan, number);
       this.forgotten.register(plan, number);
       const { tenantId, scopes, windows, buckets } = plan;
@@ -98,7 +98,7 @@ export function counterAnswerers(served: ServedProcess) {
   return {
     "counters.plan": ([number, plan]: readonly [number, Plan]) => void plans.set(number, plan),
     "counters.forget": (number: number) => void plans.delete(number),
-    "counters.admit": ([id, plan, demand, probe]: Asked) => served.admit(id, planOf(plan), demand, probe),
+    "counters.admit": ([id, plan, demand, probe]: CounterRequest) => served.admit(id, planOf(plan), demand, probe),
     "counters.transfer": ([from, id, plan, demand]: Transferred) => served.transfer(from, { id, plan: planOf(plan), demand }),
     "counters.part": ([id, actual]: readonly [string, Actual]) => served.part(id, actual),
     "counters.settle": ([id, actual]: readonly [string, Actual]) => served.settle(id, actual),

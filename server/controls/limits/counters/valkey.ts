@@ -118,20 +118,20 @@ export class ValkeyCounters implements Counters {
     const tenant = this.tenant(plan.tenantId);
     if (tenant.open.size > 0 && this.options.now() - tenant.leasedAt > this.leaseMs) await this.holdUnderNewName(tenant);
     const { owner } = tenant;
-    const asked = this.options.now();
+    const sentAt = this.options.now();
     let reply: AdmitReply;
     try {
       reply = (await this.run(script, tenant, [
         this.planText(plan),
         owner,
-        text(asked),
+        text(sentAt),
         id,
         text(demand.tokens),
         text(demand.micros),
         text(demand.toolCalls),
         probe ? "1" : "0",
         text(this.leaseMs),
-        told(tenant),
+        heldText(tenant),
         text(this.quietLeftMs),
         ...this.heldTexts(from),
       ])) as AdmitReply;
@@ -143,7 +143,7 @@ export class ValkeyCounters implements Counters {
       }
       throw error;
     }
-    tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+    tenant.leasedAt = Math.max(tenant.leasedAt, sentAt);
     const found = admissionOf(reply, plan, probe);
     if (found.kind === "admitted" && !probe) {
       const generation = String(reply[1]);
@@ -267,7 +267,7 @@ export class ValkeyCounters implements Counters {
       text(actual.input),
       text(actual.output),
       text(actual.micros),
-      owner === tenant.owner ? told(tenant) : "",
+      owner === tenant.owner ? heldText(tenant) : "",
       parting ? "1" : "0",
       text(held.demand.toolCalls),
     ])) as unknown[];
@@ -345,7 +345,7 @@ export class ValkeyCounters implements Counters {
   private async renew(tenant: Held): Promise<void> {
     const asked = this.options.now();
     try {
-      const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), told(tenant), tenant.owner]);
+      const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), heldText(tenant), tenant.owner]);
       if (kept === 0) await this.holdUnderNewName(tenant);
       else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
     } catch (error) {
@@ -366,7 +366,7 @@ export class ValkeyCounters implements Counters {
 const HELD_NOTHING: Demand = { tokens: 0, micros: 0, toolCalls: 0 };
 
 /** Returns the IDs to report and clears the list. */
-function told(tenant: Held): string {
+function heldText(tenant: Held): string {
   if (tenant.sealed.length === 0) return "";
   const ids = tenant.sealed.join(",");
   tenant.sealed = [];

@@ -42,19 +42,19 @@ export class Warming {
   /** Loads the given windows. `at`: the time whose windows are open (ms). Rejects if the usage totals cannot be read. */
   async warm({ policies }: Pick<TenantSnapshot, "policies">, plan: Plan, windows: readonly number[], at: number): Promise<void> {
     const spent = new Map<number, number>();
-    const asked: number[] = [];
+    const missing: number[] = [];
     for (const index of windows) {
       const window = plan.windows[index] as WindowLimit;
       // A shared store decides by itself whether it already existed when the window began.
       const unused = beginsAtZero(plan, window) && this.counters.lookAgainMs === null;
       if (window.truth === null || unused) spent.set(index, 0);
-      else asked.push(index);
+      else missing.push(index);
     }
-    if (asked.length > 0) {
+    if (missing.length > 0) {
       await this.truth.recorded();
       const reading = this.reading(plan.tenantId, policies, at);
-      for (const index of asked) reading.ask(plan.windows[index] as WindowLimit);
-      for (const [index, amount] of await reading.of(plan, asked)) spent.set(index, amount);
+      for (const index of missing) reading.ask(plan.windows[index] as WindowLimit);
+      for (const [index, amount] of await reading.of(plan, missing)) spent.set(index, amount);
     }
     await this.counters.warm(plan, spent, at);
   }

@@ -59,7 +59,7 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
       if (own === NOTHING || own.size === 0) continue;
       const key = item === "" ? `${prefix}/${id}` : `${prefix}/${id}/s/${item}`;
       const effective = policies.effective(id, document, item);
-      const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
+      const limitAt = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
       const named = { groupId: id, groupName: name } as const;
       const index =
         scopes.push({
@@ -67,9 +67,9 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
           key,
           ...(item === "" ? { kind: "group" } : { kind: "server", itemName: server.name }),
           cooldownMs: cooldownOf(effective),
-          maxConcurrent: said("execution.max_concurrency_per_group"),
+          maxConcurrent: limitAt("execution.max_concurrency_per_group"),
         }) - 1;
-      const perUser = said("execution.max_concurrency_per_user");
+      const perUser = limitAt("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
       const perMinute = effective.get("frequency.max_calls_per_minute") as number;
       if (setsLimit(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) {
@@ -78,7 +78,7 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
         buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity, limitType: "calls_per_minute" });
       }
       for (const [path, period, limitType] of PERIODS) {
-        const limit = said(path);
+        const limit = limitAt(path);
         if (limit === null) continue;
         const startsAt = periodStart(period, at);
         windows.push({

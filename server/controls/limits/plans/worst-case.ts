@@ -5,7 +5,7 @@ import { feesOf } from "../../../road/metering/cost.ts";
 import { billedVideoSeconds, billedVideoTokens } from "../../../road/metering/video-billing.ts";
 import type { RequestView } from "../../../road/view.ts";
 import { TOKENS_OF_SHOWN } from "../../../wire/images/picture-tokens.ts";
-import type { AskedVideo, Pictures } from "../../../wire/media-asked.ts";
+import type { ReferencedVideo, Pictures } from "../../../wire/media-request.ts";
 import type { Reranking } from "../../../wire/rerank/reranking.ts";
 import { TOKENS_OF_HEARD_SECOND } from "../../../wire/transcriptions/transcript-usage.ts";
 import { tiersServed } from "../../../wire/serving.ts";
@@ -36,7 +36,7 @@ export interface WorstCase {
   readonly tools?: ToolUses | undefined;
   /** Images, which may have a price each; absent: none. */
   readonly images?: number;
-  readonly imagesAsked?: Pictures["asked"];
+  readonly requestedImages?: Pictures["asked"];
   /** Seconds of video, billed by length or by tokens; absent: none. */
   readonly videoSeconds?: number;
   readonly videoResolution?: string | null;
@@ -76,7 +76,7 @@ export function worstCaseWithoutOutput(worst: WorstCase): WorstCase {
 export function worstCaseOfImages(
   { maxOutputTokens }: ModelEntry,
   worst: WorstCase,
-  { count, tokensEach, shown, asked }: Pictures,
+  { count, tokensEach, shown, asked: requested }: Pictures,
 ): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
   const inputTokens = worst.inputTokens + (shown?.count ?? 0) * TOKENS_OF_SHOWN * count;
@@ -86,14 +86,14 @@ export function worstCaseOfImages(
     inputBytes: inputTokens,
     outputTokens: each * count,
     images: count,
-    ...(asked && { imagesAsked: asked }),
+    ...(requested && { requestedImages: requested }),
     outputIsOurs: false,
     outputMustBeSet: false,
   };
 }
 
 /** For video generation, billed by length, or by tokens if the model's record has prices for them. */
-export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: AskedVideo): WorstCase {
+export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: ReferencedVideo): WorstCase {
   return {
     ...worstCaseWithoutOutput(worst),
     videoSeconds: billedVideoSeconds(model, film),
@@ -107,9 +107,17 @@ const WRITTEN_A_SECOND = 16;
 
 /** For audio input, whose length in seconds bounds both input and output. */
 export function worstCaseOfAudio(worst: WorstCase, seconds: number): WorstCase {
-  const heard = Math.ceil(seconds);
-  const [inputTokens, outputTokens] = [worst.inputTokens + heard * TOKENS_OF_HEARD_SECOND, heard * WRITTEN_A_SECOND];
-  return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
+  const billedSeconds = Math.ceil(seconds);
+  const [inputTokens, outputTokens] = [worst.inputTokens + billedSeconds * TOKENS_OF_HEARD_SECOND, billedSeconds * WRITTEN_A_SECOND];
+  return {
+    ...worst,
+    inputTokens,
+    inputBytes: inputTokens,
+    outputTokens,
+    audioSeconds: billedSeconds,
+    outputIsOurs: false,
+    outputMustBeSet: false,
+  };
 }
 
 /** Most audio tokens per spoken character, assuming it takes a second. */
@@ -149,8 +157,8 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     bounds.bodyBytes + bounds.addedBytes * view.prompts,
     (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts,
   );
-  const asked = view.unbounded ? [] : [view.maxTokens ?? model.defaultMaxTokens, bounds.outputCeiling];
-  const known = [...asked, model.maxOutputTokens].filter((value) => value !== null);
+  const outputTokens = view.unbounded ? [] : [view.maxTokens ?? model.defaultMaxTokens, bounds.outputCeiling];
+  const known = [...outputTokens, model.maxOutputTokens].filter((value) => value !== null);
   const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
   return {
     at: bounds.at,
@@ -171,7 +179,7 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
 
 type Dear = Pick<
   WorstCase,
-  "at" | "serving" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"
+  "at" | "serving" | "inputTokens" | "outputTokens" | "searches" | "images" | "requestedImages" | "spokenCharacters"
 > &
   Pick<WorstCase, "tools" | "searchUnits" | "audioSeconds" | "videoSeconds" | "videoResolution">;
 
@@ -179,8 +187,9 @@ const most = (prices: readonly (number | null | undefined)[]): number | null =>
   prices.reduce<number | null>((dear, price) => (price == null ? dear : Math.max(dear ?? 0, price)), null);
 
 /** The highest price of an image; for what the request leaves open the provider may choose any. */
-function dearestPicture(of: Prices, asked: Pictures["asked"]): number | null {
-  if (asked !== undefined && asked.quality !== null && asked.size !== null) return imagePriceOf(of, asked.quality, asked.size);
+function dearestPicture(of: Prices, requested: Pictures["asked"]): number | null {
+  if (requested !== undefined && requested.quality !== null && requested.size !== null)
+    return imagePriceOf(of, requested.quality, requested.size);
   return most([...(of.imagePrices ?? []).map(({ cost }) => cost), of.image]);
 }
 
@@ -203,7 +212,7 @@ export function highestCost(
     searches,
     tools,
     images = 0,
-    imagesAsked,
+    requestedImages,
     videoSeconds = 0,
     videoResolution = null,
     spokenCharacters = 0,
@@ -220,13 +229,13 @@ export function highestCost(
         { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
       ];
       // Some vendors report speech tokens and bill those.
-      const told = of.input !== null && of.output !== null ? costOf(byTokens) : 0;
-      dear = Math.max(dear ?? 0, told, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
+      const tokenCost = of.input !== null && of.output !== null ? costOf(byTokens) : 0;
+      dear = Math.max(dear ?? 0, tokenCost, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
       continue;
     }
     // Images, video, audio and search units are billed by unit or by tokens; one of the two prices is enough.
     const each = [
-      [images, dearestPicture(of, imagesAsked)],
+      [images, dearestPicture(of, requestedImages)],
       [Math.ceil(videoSeconds), dearestFilm(of, videoResolution)],
       [audioSeconds, of.audioSecond],
       [searchUnits, of.searchUnit],

@@ -22,12 +22,12 @@ async function found({ scope, text, vectors, ranked, candidates }: MemoryJob): P
   const principals = scope.principals === null ? null : new Set(scope.principals);
   const words: ScoredKey[] = [];
   const signs: ScoredKey[][] = vectors.map(() => []);
-  const asked = vectors.map(({ modelId, vector }) => ({ modelId, vector, signs: packedSigns(vector) }));
+  const queries = vectors.map(({ modelId, vector }) => ({ modelId, vector, signs: packedSigns(vector) }));
   for (const memory of memories) {
     if (memory === null) return null;
     const visible = visibleTo(memory, principals, documents);
     words.push(...byWords(memory, visible, lexemes, ranked));
-    for (const [i, vector] of asked.entries()) signs[i]?.push(...bySigns(memory, visible, vector, candidates));
+    for (const [i, vector] of queries.entries()) signs[i]?.push(...bySigns(memory, visible, vector, candidates));
   }
   return {
     byWords: keysOf(words.sort((a, b) => b.score - a.score || inOrder(a, b)).slice(0, ranked)),

@@ -93,7 +93,7 @@ const CHOSEN_A_PLACE = 50;
 const WEIGHED_A_PLACE = 5;
 
 /** The passages nearest to the vector according to their signs, among what the reader may find. */
-export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, signs, vector }: AskedVector, limit: number): ScoredKey[] {
+export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, signs, vector }: QueryVector, limit: number): ScoredKey[] {
   const plane = memory.planes.get(planeOf(modelId, signs.bits));
   if (plane === undefined) return [];
   const { passages, words, width } = plane;
@@ -101,17 +101,17 @@ export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, s
   const documents = signed(memory.document.data);
   const shown = shownOf(numbers, documents, passages.length, visible);
   const bits = signed(words.data);
-  const asked = signed(signs.words);
+  const querySigns = signed(signs.words);
   const some = passages.length > MANY && width > FIRST_WORDS;
   const weighed = limit * WEIGHED_A_PLACE;
   const upto = some ? FIRST_WORDS : width;
   const first = leastDiffering(
-    differencesOfAll(passages.length, bits, asked, width, upto),
+    differencesOfAll(passages.length, bits, querySigns, width, upto),
     shown,
     upto * 32,
     some ? limit * CHOSEN_A_PLACE : weighed,
   );
-  const found = some ? nearestOf(first, bits, asked, width, weighed) : first;
+  const found = some ? nearestOf(first, bits, querySigns, width, weighed) : first;
   const weights = weightsOf(vector);
   return Array.from(found, (place) => ({ ...keyAt(memory, numbers[place] as number), score: weigh(weights, bits, place * width) }))
     .sort((a, b) => b.score - a.score || inPlace(a, b))
@@ -152,28 +152,28 @@ function weigh(weights: Float64Array, held: Int32Array, at: number): number {
   return sum;
 }
 
-export interface AskedVector {
+export interface QueryVector {
   readonly modelId: string;
   readonly signs: PackedSigns;
   readonly vector: Float32Array;
 }
 
 /** The places with the smallest Hamming distance over all bits. All of them are visible. */
-function nearestOf(places: Int32Array, held: Int32Array, asked: Int32Array, width: number, limit: number): Int32Array {
+function nearestOf(places: Int32Array, held: Int32Array, query: Int32Array, width: number, limit: number): Int32Array {
   const all = new Uint8Array(places.length).fill(1);
-  const found = leastDiffering(differencesOf(places, held, asked, width), all, width * 32, limit);
+  const found = leastDiffering(differencesOf(places, held, query, width), all, width * 32, limit);
   return found.map((at) => places[at] as number);
 }
 
-function differencesOfAll(count: number, held: Int32Array, asked: Int32Array, width: number, upto: number): Int32Array {
+function differencesOfAll(count: number, held: Int32Array, query: Int32Array, width: number, upto: number): Int32Array {
   const differing = new Int32Array(count);
-  for (let i = 0, at = 0; i < count; i++, at += width) differing[i] = differenceAt(at, held, asked, upto);
+  for (let i = 0, at = 0; i < count; i++, at += width) differing[i] = differenceAt(at, held, query, upto);
   return differing;
 }
 
-function differencesOf(places: Int32Array, held: Int32Array, asked: Int32Array, width: number): Int32Array {
+function differencesOf(places: Int32Array, held: Int32Array, query: Int32Array, width: number): Int32Array {
   const differing = new Int32Array(places.length);
-  for (let i = 0; i < places.length; i++) differing[i] = differenceAt((places[i] as number) * width, held, asked, width);
+  for (let i = 0; i < places.length; i++) differing[i] = differenceAt((places[i] as number) * width, held, query, width);
   return differing;
 }
 
@@ -201,10 +201,10 @@ function placesUpTo(places: Int32Array, differing: Int32Array, shown: Uint8Array
 }
 
 /** The Hamming distance. Counts accumulate in the two halves of an integer, which are added at the end. */
-function differenceAt(at: number, held: Int32Array, asked: Int32Array, upto: number): number {
+function differenceAt(at: number, held: Int32Array, query: Int32Array, upto: number): number {
   let halves = 0;
   for (let w = 0; w < upto; w++) {
-    let x = (held[at + w] as number) ^ (asked[w] as number);
+    let x = (held[at + w] as number) ^ (query[w] as number);
     x -= (x >>> 1) & 0x55555555;
     x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
     x = (x + (x >>> 4)) & 0x0f0f0f0f;

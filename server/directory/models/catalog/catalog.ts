@@ -127,16 +127,16 @@ const BEDROCK_ADDRESS = /^arn:aws[\w-]*:bedrock:[\w-]*:\d*:(?:foundation-model|i
  * The catalog's facts about a model by its name at the provider: from the provider's own entry or, if the provider is not
  * in the catalog, from the entry of the model's maker. Null for an unknown model.
  */
-export async function catalogFacts(asked: CatalogLookup, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
-  const format = providerFormat(asked.api_format)?.catalog ?? "maker";
+export async function catalogFacts(lookup: CatalogLookup, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
+  const format = providerFormat(lookup.api_format)?.catalog ?? "maker";
   if (format === "none") return null;
   const { prices } = await load();
-  const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
+  const byAddress = lookup.base_url === null ? undefined : prices.findProvider({ providerApiUrl: lookup.base_url })?.id;
   // A vendor may serve different models by format: Google serves Claude only on Vertex AI.
   const atAddress = CATALOG_PROVIDERS.filter(({ vendor }) => vendor !== null && vendor === byAddress);
   const known =
-    catalogProvider(asked.provider_key) ??
-    atAddress.find(({ api_format }) => api_format === asked.api_format) ??
+    catalogProvider(lookup.provider_key) ??
+    atAddress.find(({ api_format }) => api_format === lookup.api_format) ??
     atAddress[0] ??
     (format === "maker" ? undefined : catalogProvider(format.provider));
   // A name with spaces is a display name chosen by the tenant, whose first word may resemble a vendor's model.

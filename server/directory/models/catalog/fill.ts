@@ -47,11 +47,11 @@ function pricesOf(entry: CatalogEntry): Partial<ModelCreate> {
 }
 
 /** The members with which the catalog would complete a model of this name and these given members; null if the catalog does not know it. */
-export async function catalogMembers(asked: CatalogLookup, name: string, given: object, now: Date): Promise<object | null> {
-  const entry = await catalogFacts(asked, [name], now);
+export async function catalogMembers(lookup: CatalogLookup, name: string, given: object, now: Date): Promise<object | null> {
+  const entry = await catalogFacts(lookup, [name], now);
   if (entry === null) return null;
-  const filled = Object.entries(filledFrom(entry, { provider: asked.provider_key, enabled: true, ...given, name }));
-  const isSaid = (value: unknown): boolean => value !== null && !(Array.isArray(value) && value.length === 0);
+  const filled = Object.entries(filledFrom(entry, { provider: lookup.provider_key, enabled: true, ...given, name }));
+  const hasValue = (value: unknown): boolean => value !== null && !(Array.isArray(value) && value.length === 0);
   const own = new Set(["name", "provider", "enabled", ...Object.keys(given)]);
-  return Object.fromEntries(filled.filter(([member, value]) => isSaid(value) && !own.has(member)));
+  return Object.fromEntries(filled.filter(([member, value]) => hasValue(value) && !own.has(member)));
 }

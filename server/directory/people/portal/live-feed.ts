@@ -18,7 +18,7 @@ const CHANNEL = "gatehouse_portal";
 /** A person who opens more portals than this loses the oldest. */
 const MAX_FOR_A_USER = 10;
 
-interface Told {
+interface FeedMessage {
   readonly kind: string;
   readonly tenant_id: string;
   readonly id: string;
@@ -108,16 +108,16 @@ export class LiveFeed {
   }
 
   private async pass(payload: string): Promise<void> {
-    const told = JSON.parse(payload) as Told;
-    const users = this.followers.get(told.tenant_id);
+    const message = JSON.parse(payload) as FeedMessage;
+    const users = this.followers.get(message.tenant_id);
     if (users === undefined) return;
-    if (told.kind === "notification") await this.passNotification(told, users);
-    else if (told.kind === "alert") await this.passAlert(told, users);
-    else if (told.kind === "approval") await this.passApproval(told, users);
+    if (message.kind === "notification") await this.passNotification(message, users);
+    else if (message.kind === "alert") await this.passAlert(message, users);
+    else if (message.kind === "approval") await this.passApproval(message, users);
   }
 
   private async passNotification(
-    { tenant_id: tenantId, id, user_id: userId }: Told,
+    { tenant_id: tenantId, id, user_id: userId }: FeedMessage,
     users: ReadonlyMap<string, ReadonlySet<FeedFollower>>,
   ): Promise<void> {
     if (userId !== undefined && !users.has(userId)) return;
@@ -127,7 +127,7 @@ export class LiveFeed {
     for (const follower of users.get(row.end_user_id) ?? []) follower.tell(event);
   }
 
-  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
+  private async passAlert({ tenant_id: tenantId, id }: FeedMessage, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
     const row = await alertById(this.parts.connection.db, tenantId, id);
     const tenant = await this.parts.snapshots.tenant(tenantId);
     if (row === undefined || tenant === null || row.group_id === null) return;
@@ -142,7 +142,10 @@ export class LiveFeed {
     }
   }
 
-  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
+  private async passApproval(
+    { tenant_id: tenantId, id }: FeedMessage,
+    users: ReadonlyMap<string, ReadonlySet<FeedFollower>>,
+  ): Promise<void> {
     const row = await approvalById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
     const viewers: Viewer[] = [];

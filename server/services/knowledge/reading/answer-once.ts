@@ -7,13 +7,13 @@ import { UnreadableDocument } from "./document-text.ts";
 export async function answerOnce(work: (kind: string, content: Uint8Array) => Promise<object>): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);
-  let said: object;
+  let reply: object;
   try {
-    said = await work(process.argv[2] ?? "", new Uint8Array(Buffer.concat(pieces)));
+    reply = await work(process.argv[2] ?? "", new Uint8Array(Buffer.concat(pieces)));
   } catch (error) {
-    if (error instanceof UnreadableDocument) said = { reason: error.message };
+    if (error instanceof UnreadableDocument) reply = { reason: error.message };
     else if (error instanceof RangeError || /memory|allocat/i.test(String(error))) process.exit(70);
-    else said = { reason: "It is damaged, or of another kind than its name says." };
+    else reply = { reason: "It is damaged, or of another kind than its name says." };
   }
-  process.stdout.write(JSON.stringify(said), () => process.exit(0));
+  process.stdout.write(JSON.stringify(reply), () => process.exit(0));
 }

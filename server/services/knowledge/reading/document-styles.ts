@@ -19,12 +19,12 @@ export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
   let id = "";
   await readXml(parts, "word/styles.xml", {
     open(name, attributes) {
-      const said = attributes["w:val"] ?? "";
+      const styleName = attributes["w:val"] ?? "";
       if (name === "style") id = attributes["w:styleId"] ?? "";
       else if (name === "vanish") says.set(id, isOn(attributes["w:val"]));
-      else if (name === "basedOn") basedOn.set(id, said);
+      else if (name === "basedOn") basedOn.set(id, styleName);
       if (name !== "name") return;
-      const level = said.toLowerCase() === "title" ? 1 : Number(HEADING.exec(said)?.[1] ?? 0);
+      const level = styleName.toLowerCase() === "title" ? 1 : Number(HEADING.exec(styleName)?.[1] ?? 0);
       if (level >= 1) levels.set(id, Math.min(level, 6));
     },
   });

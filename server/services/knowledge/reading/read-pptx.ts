@@ -19,8 +19,8 @@ export async function readPptx(content: Uint8Array): Promise<readonly Section[]>
     for (const text of paragraphs) sections.block(text);
     const notes = [...(await relationsOf(parts, slide)).values()].find(({ type }) => type === "notesSlide");
     if (notes === undefined) continue;
-    const said = (await slideTexts(parts, notes.target)).paragraphs.filter((text) => !/^\d+$/.test(text));
-    if (said.length > 0) sections.block(`Notes: ${said.join("\n")}`);
+    const noteTexts = (await slideTexts(parts, notes.target)).paragraphs.filter((text) => !/^\d+$/.test(text));
+    if (noteTexts.length > 0) sections.block(`Notes: ${noteTexts.join("\n")}`);
   }
   return sections.close();
 }

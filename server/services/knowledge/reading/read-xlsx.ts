@@ -32,14 +32,14 @@ export async function readXlsx(content: Uint8Array): Promise<readonly Section[]>
       cells += row.length;
       if (cells > MOST_CELLS) throw new UnreadableDocument(`It has more than ${MOST_CELLS} cells.`);
       if (names === null) names = row;
-      else sections.block(told(names, row));
+      else sections.block(rowTexts(names, row));
     });
     if (alone === 1 && names !== null) sections.block((names as string[]).filter((cell) => cell !== "").join(", "));
   }
   return sections.close();
 }
 
-const told = (names: readonly string[], row: readonly string[]) =>
+const rowTexts = (names: readonly string[], row: readonly string[]) =>
   row.flatMap((cell, i) => (cell === "" ? [] : [`${names[i] || `column ${i + 1}`}: ${cell}`])).join("; ");
 
 const isSet = (value: string | undefined) => value === "1" || value === "true";

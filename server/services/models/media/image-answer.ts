@@ -10,7 +10,7 @@ import type { WholeAnswerReading } from "../requests/model-request.ts";
 
 /** Adds the requested images to the usage, because image prices apply to them. */
 export function pictureUsage({ pictures: { asked } }: PicturesRequest, usage: Usage): Usage {
-  return asked === undefined ? usage : { ...usage, imagesAsked: asked };
+  return asked === undefined ? usage : { ...usage, requestedImages: asked };
 }
 
 /** Usage in the format of OpenAI's image answers. */

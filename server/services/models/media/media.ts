@@ -115,6 +115,6 @@ async function fetchBytes(
 
 /** Null if the store does not know the type: then it is told from the bytes. */
 function mediaTypeOf(header: string | null): string | null {
-  const told = header?.split(";")[0]?.trim() ?? "";
-  return told === "" || /^(?:application|binary)\/octet-stream$/i.test(told) ? null : told;
+  const mediaType = header?.split(";")[0]?.trim() ?? "";
+  return mediaType === "" || /^(?:application|binary)\/octet-stream$/i.test(mediaType) ? null : mediaType;
 }

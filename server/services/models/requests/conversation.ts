@@ -2,7 +2,7 @@ import { estimated } from "../../../road/metering/stream-usage.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { type FieldError, type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
 import type { ProviderCodec } from "../../../wire/conversation/codec.ts";
-import { type Conversation, noteReferable, replyContext, type SealsTold } from "../../../road/request/conversation.ts";
+import { type Conversation, noteReferable, replyContext, type NoteSeals } from "../../../road/request/conversation.ts";
 import type { ConversationRequest } from "../../../wire/conversation/request.ts";
 import { retryAfterIn } from "../../../wire/conversation/reply.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../../wire/conversation/signatures.ts";
@@ -20,7 +20,7 @@ import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { foreignSealsOf, readableBy, sealedBy, sealersOf, type SignatureCache, signedBy } from "../caches/signature-cache.ts";
 import type { Media } from "../media/media.ts";
 import { droppedSampling, withDefaults } from "./sampling.ts";
-import { regionAsked, servingAsked } from "../../../wire/serving.ts";
+import { requestedRegion, requestedServing } from "../../../wire/serving.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../../wire/sent-settings.ts";
 
 export interface ConversationParts extends ShownParts {
@@ -50,7 +50,7 @@ function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>,
   return {
     inputCharacters: inbound.inputCharacters,
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
-    askedRegion: regionAsked(inbound.body),
+    askedRegion: requestedRegion(inbound.body),
     mayBeServedBy: (model) => opens(model) && (previous === undefined || model.provider.providerKey === previous.providerKey),
     prepare(call, model) {
       if (!opens(model)) return unsupported([{ field: "input", message: SEALED_ELSEWHERE }]);
@@ -95,7 +95,7 @@ function passing(
   { inbound, caller, passing: own, headers, query = "", silent, statefulFields, instructedBy, previous }: Conversation,
   changes: OutboundChanges,
   { provider: { providerKey } }: ModelEntry,
-  { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: SealsTold },
+  { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: NoteSeals },
 ): PreparedRequest | Refusal {
   // Many compatible servers accept these fields and ignore them, so they are sent only to vendors that keep state.
   if (statefulFields.length > 0 && !keepsState)
@@ -114,7 +114,7 @@ function passing(
     operation: own.operation ?? caller.format,
     body: inbound.outbound(changes),
     sent: inbound.sentSettings(changes),
-    serving: servingAsked(inbound.body),
+    serving: requestedServing(inbound.body),
     stream: inbound.stream,
     headers,
     query,
@@ -150,8 +150,8 @@ async function translating(
   if (isAnswered(call))
     return { ...coming, operation: codec.format, body: "", sent: NOTHING_SENT, stream: false, headers: {}, dropped: [] };
   const defaulted = withDefaults(read.request, inbound.stream, changes);
-  const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
-  const signed = codec.signs ? await signedAgain(call, asked, model, parts.signatures) : asked;
+  const settings = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
+  const signed = codec.signs ? await signedAgain(call, settings, model, parts.signatures) : settings;
   parts.room.release(call);
   const request = codec.needsMediaBytes
     ? await parts.media.inlined(signed, call.abort.signal, (bytes) => parts.room.hold(call, bytes))
@@ -171,11 +171,11 @@ async function translating(
     operation: codec.format,
     body: JSON.stringify(written.body),
     sent: caller.format === "completions" ? { ...sent, instructions: joinedInstructions([sent.instructions, inbound.instructions]) } : sent,
-    serving: servingAsked(written.body),
+    serving: requestedServing(written.body),
     stream: inbound.stream,
     headers: {},
     ...coming,
-    dropped: [...read.dropped, ...[...droppedSampling(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
+    dropped: [...read.dropped, ...[...droppedSampling(defaulted, settings), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
 

@@ -112,8 +112,8 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
  * texts the request has; `characters`: their total length.
  */
 export function usageOfVectors({ vectors, inputTokens }: EmbeddingsRead, texts: number, characters: number): Usage {
-  const told = plausibleCount(inputTokens);
-  return { ...estimated(0, 0), inputUncached: told ?? estimateTokens((characters * vectors.length) / texts), estimated: told === null };
+  const tokens = plausibleCount(inputTokens);
+  return { ...estimated(0, 0), inputUncached: tokens ?? estimateTokens((characters * vectors.length) / texts), estimated: tokens === null };
 }
 
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null, dropped: [] } as const;

@@ -59,11 +59,11 @@ function passing(request: SpeechRequest, model: string): PreparedRequest {
 }
 
 function translating(request: SpeechRequest, codec: SpeechCodec): PreparedRequest | Refusal {
-  const asked = request.asked();
-  const written = codec.write(asked);
+  const speechRequest = request.asked();
+  const written = codec.write(speechRequest);
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
   const { persist, spokenCharacters, inputCharacters, stream: asEvents } = request;
-  const contentType = asEvents ? EVENTS : codec.contentType(asked.format);
+  const contentType = asEvents ? EVENTS : codec.contentType(speechRequest.format);
   const text = { spoken: spokenCharacters, characters: inputCharacters };
   let stream: SpeechStream | null = null;
   return {
@@ -74,20 +74,20 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
     headers: written.headers ?? {},
     streamCodec() {
       if (persist) return null;
-      const sound = codec.stream(asked.format, text);
+      const sound = codec.stream(speechRequest.format, text);
       return (stream = asEvents ? new SpeechAsEvents(sound) : sound);
     },
     streamType: contentType,
     bytes: !asEvents,
     unbegun: () => (stream === null || stream.declined === null ? null : declinedFor(stream.declined, stream.usage)),
     whole(bytes) {
-      const read = codec.read(bytes, asked.format);
+      const read = codec.read(bytes, speechRequest.format);
       if (read === null || read.sound === null) return null;
       const usage = usageOf(read, spokenCharacters);
       return { body: asEvents ? speechEvents(read.sound, usage) : read.sound, contentType, usage, outputCharacters: 0 };
     },
     declined(bytes) {
-      const read = codec.read(bytes, asked.format);
+      const read = codec.read(bytes, speechRequest.format);
       return read === null || read.sound !== null ? null : declinedFor(read.declined, read.usage);
     },
     refusal: refusedByProvider,

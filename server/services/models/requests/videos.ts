@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../kernel/json-value.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
 import type { Usage } from "../../../wire/usage.ts";
 import { isSameResolution } from "../../../wire/videos/resolution.ts";
-import type { VideoAsked, VideoCodec } from "../../../wire/videos/video-codec.ts";
+import type { VideoRequested, VideoCodec } from "../../../wire/videos/video-codec.ts";
 import type { FilmedBefore, VideosRequest } from "../../../wire/videos/videos-request.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { providerOf } from "../routing/attempt.ts";
@@ -104,7 +104,7 @@ async function sourceFor(
   model: ModelEntry,
   codec: VideoCodec,
   show: (file: MediaFile) => Promise<ShownFile | Refusal>,
-): Promise<NonNullable<VideoAsked["source"]> | Refusal> {
+): Promise<NonNullable<VideoRequested["source"]> | Refusal> {
   const { as, field, upstreamId } = source;
   const told = codec.sources[as];
   const unsupported = (message: string) => refuse("unsupported_parameter", undefined, { fields: [{ field, message }] });

@@ -18,7 +18,7 @@ import { failureOfRefusal, failureOfStatus } from "../routing/upstream-failure.t
 import type { ResponsePlace } from "./response-records.ts";
 import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
-export interface AskedResponse {
+export interface ResponseQuery {
   readonly method: "GET" | "POST" | "DELETE";
   readonly of: "response" | "cancel" | "input_items";
   /** The part of the URL after `?`; empty if there is none. */
@@ -34,7 +34,7 @@ export interface AskParts extends AttemptParts {
 
 const PATHS = { response: "", cancel: "/cancel", input_items: "/input_items" } as const;
 
-export function responsePath(id: string, { of, query }: Pick<AskedResponse, "of" | "query">): string {
+export function responsePath(id: string, { of, query }: Pick<ResponseQuery, "of" | "query">): string {
   return `/responses/${pathSegment(id)}${PATHS[of]}${query === "" ? "" : `?${query}`}`;
 }
 
@@ -43,7 +43,7 @@ export async function askForResponse(
   call: Call,
   model: ModelEntry,
   { id, providerKey }: ResponsePlace,
-  asked: AskedResponse,
+  query: ResponseQuery,
   parts: AskParts,
 ): Promise<Answer | Refusal> {
   const provider = providerOf(parts.providers, model);
@@ -59,7 +59,7 @@ export async function askForResponse(
   row.llm_provider = providerKey;
   noteUpstreamModel(row, model);
   row.region_routed_to = model.provider.region;
-  row.target_url = `${provider.url(targetOf(model), "responses", false).replace(/\?.*$/, "")}/${pathSegment(id)}${PATHS[asked.of]}`;
+  row.target_url = `${provider.url(targetOf(model), "responses", false).replace(/\?.*$/, "")}/${pathSegment(id)}${PATHS[query.of]}`;
   try {
     parts.begin(call);
   } catch (error) {
@@ -67,11 +67,11 @@ export async function askForResponse(
   }
   const { abort } = call;
   const { timeoutMs } = parts;
-  const reply = await provider.ask(targetOf(model), { method: asked.method, path: responsePath(id, asked), abort, timeoutMs });
+  const reply = await provider.ask(targetOf(model), { method: query.method, path: responsePath(id, query), abort, timeoutMs });
   if (isRefusal(reply)) return failureOfRefusal(reply).answer;
   const { response } = reply;
   const headers = returnedHeaders(response.headers, model);
-  if (response.status === 200 && asked.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
+  if (response.status === 200 && query.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
   let bytes: Uint8Array;
   const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
@@ -88,10 +88,10 @@ export async function askForResponse(
   if (response.status < 200 || response.status >= 300) {
     const word = faultWord(bytes, response.headers);
     const failure = `the provider answered ${response.status}${word === null ? "" : `: ${word}`}`;
-    const said = new TextDecoder().decode(bytes.subarray(0, 4096));
-    return failureOfStatus({ ...answer, failure }, response.headers, said, parts.clock.now()).answer;
+    const message = new TextDecoder().decode(bytes.subarray(0, 4096));
+    return failureOfStatus({ ...answer, failure }, response.headers, message, parts.clock.now()).answer;
   }
-  return isAnswerTo(asked, id, replyObject(bytes)) ? answer : refuse("upstream_invalid_response");
+  return isAnswerTo(query, id, replyObject(bytes)) ? answer : refuse("upstream_invalid_response");
 }
 
 export function noSuchResponse(id: string): Refusal {
@@ -99,7 +99,7 @@ export function noSuchResponse(id: string): Refusal {
 }
 
 /** Whether the answer is about the requested response. */
-function isAnswerTo({ of }: AskedResponse, id: string, body: JsonObject | null): boolean {
+function isAnswerTo({ of }: ResponseQuery, id: string, body: JsonObject | null): boolean {
   return body !== null && (of === "input_items" ? Array.isArray(body.data) : body.id === id);
 }
 

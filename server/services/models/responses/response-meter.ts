@@ -176,11 +176,11 @@ export class ResponseMeter {
       await this.holdFor(row).catch((reason: Error) =>
         this.parts.log.warn("response_budget_not_held", { call_id: row.request_id, error: reason }),
       );
-    let told = false;
+    let isReported = false;
     try {
-      told = await writeUseRow(this.parts, row, { used, usage, status: filledOf(response.status), failed });
+      isReported = await writeUseRow(this.parts, row, { used, usage, status: filledOf(response.status), failed });
     } finally {
-      if (isLeft || (told && this.held.has(row.request_id))) await this.release(row.request_id, told ? used : null);
+      if (isLeft || (isReported && this.held.has(row.request_id))) await this.release(row.request_id, isReported ? used : null);
     }
   }
 

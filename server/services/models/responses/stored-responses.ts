@@ -7,7 +7,7 @@ import { arrivalOf, type Call } from "../../../road/call.ts";
 import { modelOf } from "../../../road/target.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { isResponseId, storedIdOf } from "../../../wire/responses/stored-response.ts";
-import { type AskedResponse, askForResponse, type AskParts, noSuchResponse } from "./ask-responses.ts";
+import { type ResponseQuery, askForResponse, type AskParts, noSuchResponse } from "./ask-responses.ts";
 import type { ResponseMeter } from "./response-meter.ts";
 import type { ResponsePlace, ResponseRecords } from "./response-records.ts";
 
@@ -94,10 +94,10 @@ export class StoredResponses {
     }
   }
 
-  ask(call: Call, place: ResponsePlace, asked: AskedResponse): Promise<Answer | Refusal> {
+  ask(call: Call, place: ResponsePlace, query: ResponseQuery): Promise<Answer | Refusal> {
     const model = modelOf(call);
     if (model === null) throw new Error("a response was asked for that no control had resolved");
-    return askForResponse(call, model, place, asked, this.parts);
+    return askForResponse(call, model, place, query, this.parts);
   }
 
   /** Deletes the response at its provider; refused until its usage is known. */

@@ -24,7 +24,7 @@ interface EndOfResponse {
 export async function writeUseRow({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   let named = false;
   const tiers = tiersServed(end.usage.serving);
-  const told = await calls.recordEvent(
+  const eventRow = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "response_end" },
       path: `/v1/proxy/llm/responses/${row.id}`,
@@ -39,9 +39,9 @@ export async function writeUseRow({ store, calls }: TellParts, row: StoredRespon
     { tenantId: row.tenant_id, groupId: row.resource_group_id, keyId: row.api_key_id, userId: row.end_user_id },
     { status: 200, errorType: end.failed === null ? null : "upstream_error", errorMessage: end.failed },
   );
-  if (told) await store.noteSettled(row);
+  if (eventRow) await store.noteSettled(row);
   else if (named) await store.forgetSettlement(row);
-  return told;
+  return eventRow;
 }
 
 function rowOfEnd(row: StoredResponse, { used, usage }: EndOfResponse) {

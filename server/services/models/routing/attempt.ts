@@ -8,7 +8,7 @@ import { isEventStreamType } from "../../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../../wire/openai/fault.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
-import { servedAsAsked } from "../../../wire/serving.ts";
+import { withRequestedServing } from "../../../wire/serving.ts";
 import { plausibleUsage, type ServiceTier, type Usage } from "../../../wire/usage.ts";
 import { meteredUsage } from "../../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../../road/call.ts";
@@ -54,8 +54,8 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
     const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
     return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
   }
-  const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
-  const reply = await provider.send(targetOf(model), asked);
+  const outbound = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
+  const reply = await provider.send(targetOf(model), outbound);
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
   if (isRefusal(reply)) {
     const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
@@ -118,9 +118,9 @@ async function readWhole(
   const found = prepared.whole(bytes);
   const read = found instanceof Promise ? await found : found;
   if (read === null) {
-    const said = prepared.declined?.(bytes) ?? null;
-    if (said === null) return failed(notAnAnswer(bytes), response.status);
-    return { ...failed(said.declined, response.status), usage: plausibleUsage(said.usage) };
+    const declined = prepared.declined?.(bytes) ?? null;
+    if (declined === null) return failed(notAnAnswer(bytes), response.status);
+    return { ...failed(declined.declined, response.status), usage: plausibleUsage(declined.usage) };
   }
   const contentType = read.contentType ?? (read.body === bytes ? undefined : "application/json");
   return {
@@ -132,7 +132,7 @@ async function readWhole(
       usage:
         read.meteredLater === true
           ? null
-          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters), askedOf(call, prepared)),
+          : withRequestedServing(meteredUsage(read.usage, inputCharacters, read.outputCharacters), requestedTierOf(call, prepared)),
       failure: null,
     },
   };
@@ -178,8 +178,8 @@ async function beginStream(
     if (!codec.begun) {
       void cancelQuietly(upstream);
       if (room < 0) return { ...failed(refuse("upstream_invalid_response"), status), usage: plausibleUsage(codec.usage) };
-      const said = prepared.unbegun?.() ?? null;
-      if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };
+      const failure = prepared.unbegun?.() ?? null;
+      if (failure !== null) return { ...failed(failure.declined, status), usage: plausibleUsage(failure.usage) };
       return {
         ...failed(
           refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
@@ -190,7 +190,7 @@ async function beginStream(
       };
     }
   }
-  const asked = askedOf(call, prepared);
+  const requestedTier = requestedTierOf(call, prepared);
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
@@ -205,7 +205,7 @@ async function beginStream(
       codec,
       head,
       inputCharacters,
-      ...(asked !== undefined && { asked }),
+      ...(requestedTier !== undefined && { requestedTier: requestedTier }),
       ...(usageOfSending && { usageOfSending }),
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
@@ -217,7 +217,7 @@ async function beginStream(
 }
 
 /** The service tier requested. Undefined for lines of a provider's batch, which have batch prices whatever tier they request. */
-export function askedOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
+export function requestedTierOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
   return call.batched === undefined ? serving : undefined;
 }
 

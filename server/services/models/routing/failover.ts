@@ -10,9 +10,9 @@ import { noteRequest } from "../../../road/record/finish.ts";
 import type { Answer } from "../../../road/answer.ts";
 import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
 import { noteSettings } from "../../../road/record/settings.ts";
-import { servedAsAsked } from "../../../wire/serving.ts";
+import { withRequestedServing } from "../../../wire/serving.ts";
 import { tellsNothing } from "../../../wire/usage.ts";
-import { askedOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import { requestedTierOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
 import { droppedHeader } from "../requests/dropped-parameters.ts";
@@ -38,7 +38,7 @@ export interface FailoverParts extends AttemptParts {
 }
 
 /** One attempt at a member. */
-interface AskedMember {
+interface AttemptedMember {
   readonly model: ModelEntry;
   readonly prepared: PreparedRequest;
   /** The attempt on the call's record. */
@@ -188,7 +188,7 @@ export class Failover {
       const ready = await this.readied(model);
       if (isRefusal(ready)) {
         this.firstFailure ??= ready.code;
-        this.neverAsked(model);
+        this.noteNotAttempted(model);
         return ready;
       }
       const { batched } = this.call;
@@ -199,7 +199,7 @@ export class Failover {
       }
       return await this.ask(model, ready);
     } catch (error) {
-      this.neverAsked(model);
+      this.noteNotAttempted(model);
       throw error;
     }
   }
@@ -213,7 +213,7 @@ export class Failover {
     return overLimit ?? this.departure(model, prepared) ?? prepared;
   }
 
-  private neverAsked(model: ModelEntry): void {
+  private noteNotAttempted(model: ModelEntry): void {
     if (this.route.group === null) return;
     this.parts.health.unanswered(model.id);
     this.parts.health.inconclusive(model.id);
@@ -223,7 +223,7 @@ export class Failover {
     const { call, request, parts, route } = this;
     // Nothing is sent for a caller that is gone already.
     const isSent = !call.abort.signal.aborted || prepared.outlivesCaller === true;
-    const told: Attempt = {
+    const skipped: Attempt = {
       model: model.name,
       provider: model.provider.providerKey,
       outcome: "served",
@@ -232,8 +232,8 @@ export class Failover {
       usage: null,
       costMicros: null,
     };
-    call.attempts.push(told);
-    call.askedHeaders = droppedHeader(prepared);
+    call.attempts.push(skipped);
+    call.requestHeadersSent = droppedHeader(prepared);
     const grouped = route.group !== null;
     const linked = grouped ? linkedAbort(call) : null;
     const startedAt = performance.now();
@@ -252,17 +252,17 @@ export class Failover {
     );
     noteRequest(call);
     const result = await asked;
-    told.durationMs = Math.round(performance.now() - startedAt);
+    skipped.durationMs = Math.round(performance.now() - startedAt);
     if ("answer" in result) {
-      told.status = result.answer.status;
-      if (grouped) this.answered(model, told.durationMs, result.answer);
-      Object.assign(result.answer.headers, call.askedHeaders);
+      skipped.status = result.answer.status;
+      if (grouped) this.answered(model, skipped.durationMs, result.answer);
+      Object.assign(result.answer.headers, call.requestHeadersSent);
       return result;
     }
     this.failedSince = true;
     linked?.release();
     if (grouped) parts.health.unanswered(model.id);
-    this.failed({ model, prepared, told, isSent }, result);
+    this.failed({ model, prepared, told: skipped, isSent }, result);
     return result;
   }
 
@@ -287,7 +287,7 @@ export class Failover {
       : null;
   }
 
-  private failed({ model, prepared, told, isSent }: AskedMember, { failure, usage, status, left }: FailedAttempt): void {
+  private failed({ model, prepared, told, isSent }: AttemptedMember, { failure, usage, status, left }: FailedAttempt): void {
     const { call, parts, route } = this;
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
@@ -296,7 +296,7 @@ export class Failover {
     // and slow or broken attempts would escape every budget.
     const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
     const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
-    told.usage = used === null ? null : servedAsAsked(used, askedOf(call, prepared));
+    told.usage = used === null ? null : withRequestedServing(used, requestedTierOf(call, prepared));
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;

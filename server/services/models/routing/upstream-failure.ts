@@ -85,8 +85,8 @@ export function failureOfRefusal(refusal: Refusal): Failure {
 export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
   const { status } = passed;
   const reason = passed.failure ?? `the provider answered ${status}`;
-  const toldMs = retryAfterMs(upstream, now);
-  const waitMs = toldMs ?? retryDelayMs(text);
+  const reportedMs = retryAfterMs(upstream, now);
+  const waitMs = reportedMs ?? retryDelayMs(text);
   if (status === 403 && ABOUT_CONTENT.test(text)) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
   if (status === 403 && isAboutModel(text))
     return {
@@ -102,7 +102,7 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
       again: "elsewhere",
       coolMs: ACCOUNT_COOL_MS,
     };
-  if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, toldMs === null && waitMs !== null)))
+  if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, reportedMs === null && waitMs !== null)))
     return {
       outcome: "upstream_quota_exhausted",
       // Official clients retry every 429 unless told not to, which is pointless when the account is out of credit.

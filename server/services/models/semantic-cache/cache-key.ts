@@ -50,9 +50,9 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   const route = routeOf(call);
   if (scope === null || route === null) throw new Error("a call without a scope or a route has no cache key");
   const { caller, inbound, headers } = conversation;
-  const asked: JsonObject = {};
-  for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
-  const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
+  const keyed: JsonObject = {};
+  for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) keyed[name] = value;
+  const keyedHeaders = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
   const passed = route.members.map(({ model }) => forwardedHeaders(call, model));
   const ground = [
     scope.tenant.id,
@@ -62,12 +62,12 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
     caller.format,
     // Answers from another surface were judged by that surface's policies.
     surfaceOf(call.audit.proxySubtype, "output") ?? "",
-    canonical(told as JsonValue[]),
+    canonical(keyedHeaders as JsonValue[]),
     canonical(passed),
     only,
   ];
-  const exact = digest([...ground, canonical(asked)]);
-  const split = cache.semantic === null ? null : questionOf(caller, asked);
+  const exact = digest([...ground, canonical(keyed)]);
+  const split = cache.semantic === null ? null : questionOf(caller, keyed);
   if (split === null || cache.semantic === null) return { exact, near: null };
   // A different number makes it a different question, however similar the words are.
   const figures = (split.question.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ");

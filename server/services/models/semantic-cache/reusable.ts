@@ -26,12 +26,12 @@ export function mayStore(reply: ConversationReply, cache: SemanticCacheEntry): b
   const [only, another] = reply.candidates;
   if (only === undefined || another !== undefined || reply.usage === null || reply.usage.estimated) return false;
   const ended = only.stop === "end" || only.stop === "stop_sequence" || (only.stop === "tool_call" && cache.includeTools);
-  const said = only.parts.every(({ kind }) => kind === "text" || kind === "reasoning" || (kind === "tool_call" && cache.includeTools));
+  const isText = only.parts.every(({ kind }) => kind === "text" || kind === "reasoning" || (kind === "tool_call" && cache.includeTools));
   // A stop detail means that something was wrong.
   return (
     ended &&
     only.stopDetail === null &&
-    said &&
+    isText &&
     only.parts.some((part) => (part.kind === "text" && part.text !== "") || part.kind === "tool_call")
   );
 }

@@ -84,7 +84,7 @@ export class SemanticCache {
     const { models } = this.parts;
     const lookup = this.lookupOf(call, conversation);
     if (lookup === null) return models.converse(call, conversation);
-    const hit = asked(call, "no-cache") ? null : await this.find(lookup).catch((error: unknown) => this.failed(call, error));
+    const hit = hasDirective(call, "no-cache") ? null : await this.find(lookup).catch((error: unknown) => this.failed(call, error));
     if (hit !== null) return this.give(lookup, hit);
     call.row.llm_cache_hit = false;
     const answer = await models.converse(call, conversation);
@@ -97,7 +97,7 @@ export class SemanticCache {
     let known = this.configs.get(scope);
     if (known === undefined) this.configs.set(scope, (known = { cache: semanticCacheOf(scope) }));
     const { cache } = known;
-    if (cache === null || asked(call, "no-store") || !mayReuse(call, conversation, cache)) return null;
+    if (cache === null || hasDirective(call, "no-store") || !mayReuse(call, conversation, cache)) return null;
     return {
       call,
       conversation,
@@ -264,11 +264,11 @@ function touched({ row }: Call): boolean {
 }
 
 /** Whether the caller's `Cache-Control` has the directive: no-cache requests a fresh answer, no-store forbids storing it. */
-function asked({ headers }: Call, directive: "no-cache" | "no-store"): boolean {
-  const said = headers.get("cache-control");
+function hasDirective({ headers }: Call, directive: "no-cache" | "no-store"): boolean {
+  const directives = headers.get("cache-control");
   return (
-    said !== null &&
-    said
+    directives !== null &&
+    directives
       .toLowerCase()
       .split(",")
       .some((part) => part.trim() === directive)

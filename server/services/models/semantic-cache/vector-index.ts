@@ -11,7 +11,7 @@ const LOOK_AGAIN_MS = 1_000;
 interface Space {
   /** Newest first. */
   vectors: readonly StoredVector[];
-  lookedAt: number;
+  checkedAt: number;
 }
 
 type Of = Parameters<StoredAnswers["vectors"]>[0] & { readonly generation: string };
@@ -47,23 +47,23 @@ export class VectorIndex {
   add(of: Of, name: string, vector: StoredVector): void {
     const space = this.held.get(keyOf(of, name));
     if (space !== undefined)
-      this.keep(of, name, { vectors: [vector, ...space.vectors.filter(({ id }) => id !== vector.id)], lookedAt: space.lookedAt });
+      this.keep(of, name, { vectors: [vector, ...space.vectors.filter(({ id }) => id !== vector.id)], checkedAt: space.checkedAt });
   }
 
   private async space(of: Of, name: string): Promise<Space> {
     const held = this.held.get(keyOf(of, name));
     const now = this.now();
-    if (held !== undefined && now - held.lookedAt < LOOK_AGAIN_MS) return held;
+    if (held !== undefined && now - held.checkedAt < LOOK_AGAIN_MS) return held;
     // Clocks of processes differ, so vectors slightly older than the newest known may be new.
     const since = held?.vectors[OVERLAP]?.id ?? "";
     const fresh = await this.stored.vectors(of, name, since, MAX_IN_A_SPACE);
     const known = new Set(fresh.map(({ id }) => id));
-    return this.keep(of, name, { vectors: [...fresh, ...(held?.vectors ?? []).filter(({ id }) => !known.has(id))], lookedAt: now });
+    return this.keep(of, name, { vectors: [...fresh, ...(held?.vectors ?? []).filter(({ id }) => !known.has(id))], checkedAt: now });
   }
 
-  private keep(of: Of, name: string, { vectors, lookedAt }: Space): Space {
+  private keep(of: Of, name: string, { vectors, checkedAt }: Space): Space {
     const now = this.now();
-    const space = { vectors: vectors.filter(({ until }) => until > now).slice(0, MAX_IN_A_SPACE), lookedAt };
+    const space = { vectors: vectors.filter(({ until }) => until > now).slice(0, MAX_IN_A_SPACE), checkedAt };
     this.held.set(
       keyOf(of, name),
       space,

@@ -53,16 +53,16 @@ export async function messageGate(
 /** Like `messageGate`, for text that is not a JSON-RPC message. */
 export async function textGate(call: Call, text: string, { gates }: Pick<ToolParts, "gates">): Promise<Refusal | string | null> {
   if (!gates.looksAt(call, "mcp_output")) return null;
-  let said = text;
+  let cleared = text;
   const slot: TextSlot = {
     role: "tool",
     kind: "text",
     get text() {
-      return said;
+      return cleared;
     },
-    replace: (other) => void (said = other),
+    replace: (other) => void (cleared = other),
   };
-  return (await gates.inspect(call, "mcp_output", [slot])) ?? (said === text ? null : said);
+  return (await gates.inspect(call, "mcp_output", [slot])) ?? (cleared === text ? null : cleared);
 }
 
 /**

@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array(0);
  * Decides about everything else that a server sends: returns the text to pass on, or null to drop it. `value`: null if the text is not a
  * message.
  */
-export type JudgeTold = (message: { readonly text: string; readonly value: JsonObject | null }) => Promise<string | null>;
+export type JudgeMessage = (message: { readonly text: string; readonly value: JsonObject | null }) => Promise<string | null>;
 
 /**
  * A stream whose answers are judged asynchronously before they are passed on. Bytes stay unchanged, except that a batch of messages becomes
@@ -25,7 +25,7 @@ export type JudgeTold = (message: { readonly text: string; readonly value: JsonO
 export function judgedStream(
   body: ReadableStream<Uint8Array>,
   judge: JudgeAnswer,
-  told: JudgeTold | null = null,
+  judgeMessage: JudgeMessage | null = null,
 ): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
   const reader = body.getReader();
   const cutter = new FrameCutter();
@@ -46,32 +46,32 @@ export function judgedStream(
       return failed;
     }
     if (value === null && text.trim() === "") return text;
-    if (value === null || (value.result === undefined && (told === null || errorMember(value) === null)))
-      return told === null ? text : told({ text, value });
+    if (value === null || (value.result === undefined && (judgeMessage === null || errorMember(value) === null)))
+      return judgeMessage === null ? text : judgeMessage({ text, value });
     return judge({ text, value }).then((verdict) => {
       verdicts.set(text, verdict);
       return text;
     });
   };
-  const lookedAtAll = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
+  const inspectedWhole = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
     const messages: string[] = [];
     for (const message of messagesIn(data)) {
-      const said = await look(message);
-      if (said !== null) messages.push(said);
+      const inspected = await look(message);
+      if (inspected !== null) messages.push(inspected);
     }
     const last = messages.pop();
     return last === data ? frame : concat([...messages.map(frameOf), rewrittenEvent(event, last ?? "[]")]);
   };
   // A server may send very many events that need no inspection, so only those that do are awaited.
-  const looked = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+  const inspectedFrame = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
     const event = decoder.decode(frame);
     const data = frameData(event);
     if (data === null) return frame;
-    if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
-    const said = look(data);
-    if (said === null) return NOTHING;
+    if (data.trimStart().startsWith("[")) return inspectedWhole(event, data, frame);
+    const inspectedData = look(data);
+    if (inspectedData === null) return NOTHING;
     const written = (text: string | null) => (text === null ? NOTHING : text === data ? frame : rewrittenEvent(event, text));
-    return typeof said === "string" ? written(said) : said.then(written);
+    return typeof inspectedData === "string" ? written(inspectedData) : inspectedData.then(written);
   };
   const judged = new ReadableStream<Uint8Array>(
     {
@@ -83,7 +83,7 @@ export function judgedStream(
           const frames = done ? [cutter.rest()].filter(({ byteLength }) => byteLength > 0) : cutter.push(value);
           const ready: Uint8Array[] = [];
           for (const frame of frames) {
-            const one = looked(frame);
+            const one = inspectedFrame(frame);
             ready.push(one instanceof Promise ? await one : one);
           }
           // Frames that arrived together are passed on together: enqueuing a chunk costs as much as many small events.

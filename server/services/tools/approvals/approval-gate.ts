@@ -27,7 +27,7 @@ export interface ToolAction {
   whileHeld(approval: Approval | null): Promise<WholeAnswer | Refusal | PausedCall | null>;
 }
 
-export interface AskedTool {
+export interface RequestedTool {
   readonly request: ToolRequest;
   readonly route: ToolRoute;
   readonly target: ToolTarget;
@@ -37,7 +37,7 @@ export interface AskedTool {
   readonly heldFor: string | null;
 }
 
-export function toolAction(call: Call, { request, route, target, name, heldFor }: AskedTool, parts: ToolParts): ToolAction {
+export function toolAction(call: Call, { request, route, target, name, heldFor }: RequestedTool, parts: ToolParts): ToolAction {
   const { server, access } = target;
   const { message } = request;
   const stateless = request.envelope !== null;
@@ -50,10 +50,10 @@ export function toolAction(call: Call, { request, route, target, name, heldFor }
   const definition = () => currentDefinition(call, request, target, name, parts);
   const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
   const answered = state ? takeApprovalState(request, owner(), parts) : null;
-  const askedFor = heldFor ?? answered?.id;
+  const requestedApproval = heldFor ?? answered?.id;
   const proof: ApprovalProof = {
     ready: () => refuseLostSession(call, request, route, target, parts),
-    ...(askedFor === undefined ? {} : { asked: () => findApproval(parts, call.identity?.tenantId ?? "", askedFor) }),
+    ...(requestedApproval === undefined ? {} : { asked: () => findApproval(parts, call.identity?.tenantId ?? "", requestedApproval) }),
     ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner(), definition, parts) } : {}),
     session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
   };

@@ -111,17 +111,17 @@ async function required(
   // If there is no usable issuer, telling the client to authorize would not help.
   if (isRefusal(found)) return found;
   const scopes = wanted.length > 0 ? wanted : found.scopes;
-  const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
+  const requestedScopes = scopes.filter((scope) => scope !== "offline_access").join(" ");
   // A virtual server is no protected resource itself: with a member's metadata a client would loop.
   const challenge =
     toolsOf(call)?.virtual != null
       ? "Bearer"
       : writeChallenge({
           error: code === "upstream_scope_required" ? "insufficient_scope" : null,
-          scope: asked === "" ? null : asked,
+          scope: requestedScopes === "" ? null : requestedScopes,
           resourceMetadata: metadataUrl(baseUrl(parts, call), server.id),
         });
-  const scope = asked === "" ? {} : { scope: asked };
+  const scope = requestedScopes === "" ? {} : { scope: requestedScopes };
   // The page behind a connect link asks for the caller's key or sign-in, and a workload has neither.
   if (identity.workloadProviderId !== undefined)
     return refuse(code, "A workload shows its own token for the tool server in Authorization.", {

@@ -32,7 +32,7 @@ export async function authorize(
   if (ticket !== null) {
     const connect = readConnectTicket(parts, broker.id, broker.at.issuer, ticket);
     if (connect === null) return refuse("oauth_invalid_request", "This link is no longer good. Send the request again for a new one.");
-    return askedConsent(parts, broker, { kind: "connect", ...connect.principal, name: connect.name, scope: connect.scopes.join(" ") });
+    return consentQuestion(parts, broker, { kind: "connect", ...connect.principal, name: connect.name, scope: connect.scopes.join(" ") });
   }
   const clientId = query.get("client_id") ?? "";
   if (clientId === "") return refuse("oauth_invalid_request", "client_id is missing.");
@@ -55,7 +55,7 @@ export async function authorize(
   const resource = toolServerUrl(broker.base, broker.id);
   if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource))
     return back("invalid_target", "resource is not the one this authorization server is for");
-  return askedConsent(parts, broker, {
+  return consentQuestion(parts, broker, {
     kind: "client",
     clientHash: client.hash,
     clientName: client.name,
@@ -93,7 +93,7 @@ async function connectSender(
   return { ...answer, cookie, ...(call.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
 }
 
-export function askedConsent(
+export function consentQuestion(
   parts: AuthorizationParts,
   broker: Broker,
   wanted: RequestedAuthorization,

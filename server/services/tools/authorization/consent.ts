@@ -3,7 +3,7 @@ import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
 import { admitAs } from "../../../road/admission/admit.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
-import { askedConsent } from "./authorize.ts";
+import { consentQuestion } from "./authorize.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import type { Broker } from "./broker.ts";
 import { expiredBrowserBinding, isSameBrowser, openRequestedAuthorization, type ProvenPrincipal } from "./flow.ts";
@@ -31,12 +31,12 @@ export async function decideConsent(
       : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
   }
   const proven = await provenBy(parts, call, broker, (form.get("api_key") ?? "").trim());
-  if (typeof proven === "string") return askedConsent(parts, broker, wanted, proven);
+  if (typeof proven === "string") return consentQuestion(parts, broker, wanted, proven);
   if (
     wanted.kind === "connect" &&
     (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)
   )
-    return askedConsent(parts, broker, wanted, "This is not the API key that the link was made for.");
+    return consentQuestion(parts, broker, wanted, "This is not the API key that the link was made for.");
   return toIssuer(parts, broker, wanted, proven, browser);
 }
 

@@ -32,14 +32,14 @@ export async function protectedServer(
   server: Pick<ToolServerEntry, "id" | "url">,
 ): Promise<ProtectedServer | Refusal> {
   return cachedLookup(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
-    const told = await discoverFromServer(parts, server.url);
+    const metadata = await discoverFromServer(parts, server.url);
     const byAdmin = await configuredClient(parts, tenantId, server.id);
-    if (byAdmin === null) return told;
-    const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
+    if (byAdmin === null) return metadata;
+    const scopes = byAdmin.scopes ?? (isRefusal(metadata) ? [] : metadata.scopes);
     // With a configured issuer, the server need not publish any metadata.
-    return isRefusal(told)
+    return isRefusal(metadata)
       ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null }
-      : { ...told, issuers: [byAdmin.issuer], scopes };
+      : { ...metadata, issuers: [byAdmin.issuer], scopes };
   });
 }
 

@@ -42,7 +42,7 @@ export async function requestTokens(
   at: AuthorizationServer,
   client: UpstreamClient,
   form: Readonly<Record<string, string>>,
-  asked: readonly string[],
+  requestedScopes: readonly string[],
   now: number,
 ): Promise<TokenAnswer> {
   const { headers, fields } = authenticated(client);
@@ -73,7 +73,7 @@ export async function requestTokens(
       accessToken: token,
       refreshToken: typeof body.refresh_token === "string" && body.refresh_token.length <= MAX_TOKEN ? body.refresh_token : null,
       // If no scopes are reported, those requested were granted (RFC 6749, 5.1).
-      scopes: typeof body.scope === "string" ? parseScopes(body.scope) : asked,
+      scopes: typeof body.scope === "string" ? parseScopes(body.scope) : requestedScopes,
       expiresAt: seconds === null ? null : now + seconds * 1000,
     },
   };

@@ -118,8 +118,8 @@ async function handshakeChanges(
   };
 }
 
-async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: ChangeFilter): AsyncGenerator<JsonObject, void> {
-  for await (const message of heard) if (isWantedChange(filter, message)) yield message;
+async function* wantedOf(notifications: AsyncGenerator<JsonObject, void>, filter: ChangeFilter): AsyncGenerator<JsonObject, void> {
+  for await (const message of notifications) if (isWantedChange(filter, message)) yield message;
 }
 
 function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilter): boolean {

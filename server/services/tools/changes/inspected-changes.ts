@@ -10,23 +10,25 @@ import type { ToolParts } from "../tool-parts.ts";
 export function inspectedChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
   if (!parts.gates.looksAt(call, "mcp_output")) return open;
   // Several subscriptions may yield the same message object, which is inspected once and keeps its identity.
-  const looked = new WeakMap<JsonObject, Promise<JsonObject | null>>();
+  const inspections = new WeakMap<JsonObject, Promise<JsonObject | null>>();
   const look = async (message: JsonObject) => {
     const text = JSON.stringify(message);
-    const said = await inspectedText(call, { text, value: message }, parts);
-    if (said === null) return null;
-    return said === text ? message : exactMessage(said, JSON.parse(said) as JsonObject);
+    const inspected = await inspectedText(call, { text, value: message }, parts);
+    if (inspected === null) return null;
+    return inspected === text ? message : exactMessage(inspected, JSON.parse(inspected) as JsonObject);
   };
-  async function* told(notifications: AsyncGenerator<JsonObject, void>): AsyncGenerator<JsonObject, void> {
+  async function* inspectedNotifications(notifications: AsyncGenerator<JsonObject, void>): AsyncGenerator<JsonObject, void> {
     for await (const message of notifications) {
-      let one = looked.get(message);
-      if (one === undefined) looked.set(message, (one = look(message)));
+      let one = inspections.get(message);
+      if (one === undefined) inspections.set(message, (one = look(message)));
       const seen = await one;
       if (seen !== null) yield seen;
     }
   }
   return async (filter, sender) => {
     const members = await open(filter, sender);
-    return isRefusal(members) ? members : members.map((member) => ({ ...member, notifications: told(member.notifications) }));
+    return isRefusal(members)
+      ? members
+      : members.map((member) => ({ ...member, notifications: inspectedNotifications(member.notifications) }));
   };
 }

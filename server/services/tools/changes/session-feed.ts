@@ -121,8 +121,8 @@ export function openFeed(
         if (typeof token === "number") session.exchanges.get(token)?.(message);
         else if (value.id === undefined) {
           // All listeners get the same object, by which overlapping subscriptions detect duplicates.
-          const told = { text: message.text, value: exactMessage(message.text, value) };
-          for (const listener of listeners) listener.hear(told);
+          const feedMessage = { text: message.text, value: exactMessage(message.text, value) };
+          for (const listener of listeners) listener.hear(feedMessage);
         } else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
       }
     } catch {

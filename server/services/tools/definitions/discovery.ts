@@ -278,8 +278,8 @@ const LONGEST_INFO = 64 * 1024;
 
 /** Null if there are none, or too much to store. */
 function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
-  const said = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
-  return said.length === 0 || JSON.stringify(said).length > LONGEST_INFO ? null : Object.fromEntries(said);
+  const infoTexts = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
+  return infoTexts.length === 0 || JSON.stringify(infoTexts).length > LONGEST_INFO ? null : Object.fromEntries(infoTexts);
 }
 
 function mayHoldMessage(response: Response): boolean {

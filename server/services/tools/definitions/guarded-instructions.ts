@@ -33,9 +33,9 @@ export async function guardedInstructionsText(
 ): Promise<string | null> {
   const { result } = value;
   if (!isObject(result) || result.instructions == null) return null;
-  const told = await guardedInstructions(call, result.instructions, parts);
-  if (told === result.instructions) return null;
+  const instructions = await guardedInstructions(call, result.instructions, parts);
+  if (instructions === result.instructions) return null;
   return edited(text, {
-    result: edited(memberText(text, "result") ?? "{}", { instructions: told === null ? null : JSON.stringify(told) }),
+    result: edited(memberText(text, "result") ?? "{}", { instructions: instructions === null ? null : JSON.stringify(instructions) }),
   });
 }

@@ -39,9 +39,9 @@ export async function cancelRequest(parts: Parts, session: string, { document, p
 }
 
 /** Ends a request in this process that was cancelled through another process. */
-export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, told: string): void {
-  const [mark = ""] = told.split(" ", 1);
-  const end = `\n${told.slice(mark.length + 1)}`;
+export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, markOfRequest: string): void {
+  const [mark = ""] = markOfRequest.split(" ", 1);
+  const end = `\n${markOfRequest.slice(mark.length + 1)}`;
   for (const [key, abort] of parts.memory.underWay)
     if (key.endsWith(end) && markOf(parts, key) === mark) abort.abort("client_disconnected");
 }

@@ -3,7 +3,7 @@ import { isObject } from "../../../kernel/json-value.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { type ClientInput, questionFor } from "../questions/client-question.ts";
-import { askedOfClient } from "../questions/client-questions.ts";
+import { questionsForClient } from "../questions/client-questions.ts";
 import { inspectedMessage } from "../answers/inspected-message.ts";
 import { type ServerRequest, openExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
@@ -47,10 +47,10 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     const { result } = final.value;
     if (request.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
       return gatedAnswer(request, exchange, final, openFirst(call, request, final, parts));
-    const looked = await request.gate(final.text, result);
-    if (looked !== null && typeof looked !== "string") return looked;
-    const { inputRequests } = readExactly(memberText(looked ?? final.text, "result"));
-    const responses = yield* askedOfClient(call, request, inputRequests, parts);
+    const inspected = await request.gate(final.text, result);
+    if (inspected !== null && typeof inspected !== "string") return inspected;
+    const { inputRequests } = readExactly(memberText(inspected ?? final.text, "result"));
+    const responses = yield* questionsForClient(call, request, inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(request.params ?? "{}", {
       inputResponses: JSON.stringify(responses.given),

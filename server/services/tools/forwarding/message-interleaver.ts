@@ -28,9 +28,9 @@ export class MessageInterleaver {
   async *interleave(messages: AsyncGenerator<UpstreamMessage, void>): AsyncGenerator<UpstreamMessage, void> {
     let pending: Promise<IteratorResult<UpstreamMessage, void>> | null = null;
     for (;;) {
-      const heard = this.waiting.shift();
-      if (heard !== undefined) {
-        yield heard;
+      const nextMessage = this.waiting.shift();
+      if (nextMessage !== undefined) {
+        yield nextMessage;
         continue;
       }
       pending ??= messages.next();

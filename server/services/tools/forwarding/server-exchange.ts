@@ -132,8 +132,8 @@ async function askHandshake(
   const post = (body: string, abort: AbortController, timeoutMs = server.timeoutMs) =>
     parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs });
   const tell = async (body: string) => {
-    const told = await post(body, new AbortController());
-    if (!isRefusal(told)) await cancelQuietly(told.body);
+    const postResponse = await post(body, new AbortController());
+    if (!isRefusal(postResponse)) await cancelQuietly(postResponse.body);
   };
   // In this dialect closing the connection does not end the request; it must be cancelled explicitly.
   const { abort, detach, end } = linkedAbort(

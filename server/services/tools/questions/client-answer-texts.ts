@@ -66,18 +66,18 @@ function answered(holder: Holder, key: string, slots: TextSlot[], changed: () =>
   if (!isObject(answer)) return collectSlots(holder, key, slots, changed, exact);
   for (const name of Object.keys(answer))
     if (name === "_meta") metaTexts(answer, name, slots, changed, exactAt(exact, name));
-    else said(answer, name, slots, changed, exactAt(exact, name));
+    else addSlot(answer, name, slots, changed, exactAt(exact, name));
 }
 
 type Holder = Record<string, JsonValue | undefined>;
 
-function said(holder: Holder | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void, exact: unknown): void {
+function addSlot(holder: Holder | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void, exact: unknown): void {
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
-  if (Array.isArray(value)) value.forEach((_, index) => said(value, index, slots, changed, exactAt(exact, index)));
+  if (Array.isArray(value)) value.forEach((_, index) => addSlot(value, index, slots, changed, exactAt(exact, index)));
   else if (isObject(value)) {
     const isBytes = value.type === "image" || value.type === "audio";
     for (const name of Object.keys(value)) {
-      if (!(isBytes && name === "data")) said(value, name, slots, changed, exactAt(exact, name));
+      if (!(isBytes && name === "data")) addSlot(value, name, slots, changed, exactAt(exact, name));
       if (!OWN_WORDS.has(name)) slots.push(memberNameSlot(value, name, changed));
     }
   } else if (key === "uri" && typeof value === "string") slots.push(decodedSlot(holder as Holder, key, value, changed));

@@ -12,7 +12,7 @@ function identified(params: JsonValue): JsonValue {
 }
 
 /** Asks the caller one question after another. Returns all responses, or a refusal. */
-export async function* askedOfClient(
+export async function* questionsForClient(
   call: Call,
   forwarded: ForwardedRequest,
   requests: JsonValue | undefined,

@@ -54,12 +54,12 @@ export function heldAnswer(
   const held = holdExchange(parts, exchange, call.identity?.tenantId ?? "");
   if (held === null) exchange.end();
   if (held === null) return errorText(forwarded.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const asked = questions.map(({ id, input }) => ({ request: id, input }));
-  return asking(forwarded, asked, sealState(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, asked }));
+  const requests = questions.map(({ id, input }) => ({ request: id, input }));
+  return asking(forwarded, requests, sealState(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, asked: requests }));
 }
 
 /** A question to the caller, and the ID under which the server waits for the response; both as JSON text. */
-interface AskedOfCaller {
+interface CallerQuestion {
   readonly request: string;
   readonly input: string;
 }
@@ -67,8 +67,8 @@ interface AskedOfCaller {
 /** The question's key in `inputRequests`. */
 const inputName = (at: number): string => (at === 0 ? "input" : `input_${at + 1}`);
 
-function asking({ id }: ForwardedRequest, asked: readonly AskedOfCaller[], requestState: string): string {
-  const inputs = asked.map(({ input }, at) => `${JSON.stringify(inputName(at))}:${input}`).join(",");
+function asking({ id }: ForwardedRequest, questions: readonly CallerQuestion[], requestState: string): string {
+  const inputs = questions.map(({ input }, at) => `${JSON.stringify(inputName(at))}:${input}`).join(",");
   return resultText(id, `{"resultType":"input_required","inputRequests":{${inputs}},"requestState":${JSON.stringify(requestState)}}`);
 }
 
@@ -127,13 +127,15 @@ export async function resumeHeld(
       isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
     return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
   }
-  const asked = state.asked as unknown as readonly AskedOfCaller[];
-  const given = asked.map((_, at) => (isObject(inputResponses) ? inputResponses[inputName(at)] : undefined));
+  const storedQuestions = state.asked as unknown as readonly CallerQuestion[];
+  const given = storedQuestions.map((_, at) => (isObject(inputResponses) ? inputResponses[inputName(at)] : undefined));
   // If answers are missing, all questions are asked again.
-  if (given.includes(undefined)) return { answer: asking(request, asked, requestState) };
+  if (given.includes(undefined)) return { answer: asking(request, storedQuestions, requestState) };
   const unrecorded = beginResumed(call, request, parts);
   if (unrecorded !== null) return { answer: errorText(request.id, { code: -32603, message: unrecorded.message }) };
-  const [first = "", ...others] = asked.map(({ request: id }, at) => `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(given[at])}}`);
+  const [first = "", ...others] = storedQuestions.map(
+    ({ request: id }, at) => `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(given[at])}}`,
+  );
   const resumed = await resumeExchange(parts, String(state.held), first, call.abort.signal);
   if (resumed === null)
     return { answer: errorText(request.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };

@@ -32,29 +32,29 @@ export function knowledgeToolServer(call: Call, route: ToolRoute, knowledge: Kno
     changes: async () => [],
     // oxlint-disable-next-line require-yield -- a relay without anything before its answer
     async *forward(message, _sender, session): Relay {
-      const said = (result: JsonObject) => {
+      const answerText = (result: JsonObject) => {
         const text = JSON.stringify(result);
         return resultText(message.id, session === null ? statelessResult(message.method ?? "", text, null) : text);
       };
-      if (message.method === "tools/list") return said({ tools: [knowledgeToolDefinition(bases)] });
+      if (message.method === "tools/list") return answerText({ tools: [knowledgeToolDefinition(bases)] });
       if (message.method !== "tools/call") return methodNotServed(message.id);
-      const asked = questionOf(message, bases);
-      if (typeof asked === "string") return errorText(message.id, { code: INVALID, message: asked });
-      const found = await searched(call, target, message, asked, { knowledge, parts });
+      const question = questionOf(message, bases);
+      if (typeof question === "string") return errorText(message.id, { code: INVALID, message: question });
+      const found = await searched(call, target, message, question, { knowledge, parts });
       if (isRefusal(found)) return found;
       const result = resultOf(found);
-      const answer = said(result);
+      const answer = answerText(result);
       return (await answerGate(call, target, answer, result, parts)) ?? answer;
     },
   };
 }
 
-interface AskedPassages {
+interface PassageQuery {
   readonly query: string;
   readonly bases: readonly KnowledgeBaseEntry[];
 }
 
-function questionOf({ params }: RpcMessage, bases: readonly KnowledgeBaseEntry[]): AskedPassages | string {
+function questionOf({ params }: RpcMessage, bases: readonly KnowledgeBaseEntry[]): PassageQuery | string {
   if (params.name !== KNOWLEDGE_SEARCH) return "There is no such tool.";
   const { query, knowledgebase_ids: ids, ...others } = (params.arguments ?? {}) as JsonObject;
   const [unknown] = Object.keys(others);
@@ -72,7 +72,7 @@ async function searched(
   call: Call,
   target: ToolTarget,
   { document }: RpcMessage,
-  { query, bases }: AskedPassages,
+  { query, bases }: PassageQuery,
   { knowledge, parts }: { readonly knowledge: KnowledgeLookup; readonly parts: ToolParts },
 ): Promise<readonly FoundPassage[] | Refusal> {
   const given = memberText(document.memberText("params") ?? "{}", "arguments") ?? "{}";
@@ -108,10 +108,10 @@ function resultOf(found: readonly FoundPassage[]): JsonObject {
   const passages = numbered(found).map(({ source, documentId, name, ordinal, heading, text, similarity }) => ({
     ...{ source, document_id: documentId, document: name, ordinal, heading, text, similarity },
   }));
-  const said = passages.map(
+  const passageTexts = passages.map(
     ({ source, document, heading, text }) => `[${source}] ${document}${heading === "" ? "" : ` > ${heading}`}\n${text}`,
   );
-  const text = said.length === 0 ? "No passage of the documents fits." : [HEAD, ...said].join("\n\n");
+  const text = passageTexts.length === 0 ? "No passage of the documents fits." : [HEAD, ...passageTexts].join("\n\n");
   return {
     content: [{ type: "text", text, _meta: { "dev.gatehouse/content": "untrusted" } }],
     structuredContent: { passages },

@@ -26,7 +26,7 @@ import { knownTool } from "../definitions/listed-tools.ts";
 import { answerInStream, takesEvents } from "../answers/answer-in-stream.ts";
 import { answersContent, mustBeRead, QUESTION_WITHHELD, textGate, inspectedText } from "../answers/answer-gate.ts";
 import { answerJudge } from "../answers/answer-judge.ts";
-import { type JudgeAnswer, judgedStream, type JudgeTold } from "../answers/judged-stream.ts";
+import { type JudgeAnswer, judgedStream, type JudgeMessage } from "../answers/judged-stream.ts";
 import { acceptedAnswer, errorIn } from "../answers/relay.ts";
 import { RpcStream, SENDER } from "../answers/rpc-stream.ts";
 import { JSON_AND_EVENTS } from "../sessions/session-pool.ts";
@@ -106,7 +106,7 @@ export async function passThrough(
   const unrecorded = recordTarget(call, url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const { method } = call;
-  const asked = parts.send({
+  const upstreamResponse = parts.send({
     url,
     method,
     headers,
@@ -115,7 +115,7 @@ export async function passThrough(
     ...(body === null || method === "GET" ? {} : { body }),
   });
   noteRequest(call);
-  const response = await asked;
+  const response = await upstreamResponse;
   if (isRefusal(response)) return response;
   noteUpstreamId(call, response);
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
@@ -146,15 +146,15 @@ export async function passThrough(
     return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited, parts);
   }
   // A stateless server must not send requests, so it gets no responses either.
-  const respond = async (said: string) => {
-    const told = await parts.send({
-      ...{ url, method: "POST", headers: { ...headers, ...JSON_AND_EVENTS }, body: said },
+  const respond = async (answerText: string) => {
+    const sentResponse = await parts.send({
+      ...{ url, method: "POST", headers: { ...headers, ...JSON_AND_EVENTS }, body: answerText },
       ...{ abort: new AbortController(), timeoutMs: server.timeoutMs },
     });
-    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+    if (!isRefusal(sentResponse)) await sentResponse.body?.cancel().catch(() => undefined);
   };
-  const told = toldBy(call, request.envelope === null ? respond : null, parts);
-  return stream(call, id, judgedStream(response.body, edit, told), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
+  const judge = judgeFor(call, request.envelope === null ? respond : null, parts);
+  return stream(call, id, judgedStream(response.body, edit, judge), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
 /** The arguments as the caller sent them: its headers mirror these, not what controls have changed. */
@@ -179,8 +179,11 @@ interface Unread {
 function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
   const { message } = request;
   const isList = message?.method === "tools/list";
-  const looked = message?.kind === "request" && request.subPath === null;
-  if ((looked && mustBeRead(call, parts)) || ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration")))
+  const isInspectable = message?.kind === "request" && request.subPath === null;
+  if (
+    (isInspectable && mustBeRead(call, parts)) ||
+    ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration"))
+  )
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its endpoint a server may answer anything, unless the answer must be inspected.
@@ -188,13 +191,13 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 }
 
 /** Inspects what a server sends besides its answers; null if nothing inspects it. */
-function toldBy(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeTold | null {
+function judgeFor(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeMessage | null {
   if (!parts.gates.looksAt(call, "mcp_output")) return null;
   return async ({ text, value }) => {
-    const said = await inspectedText(call, { text, value }, parts);
-    const question = said === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
+    const inspected = await inspectedText(call, { text, value }, parts);
+    const question = inspected === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
     if (question !== null) await respond?.(errorText(question, QUESTION_WITHHELD));
-    return said;
+    return inspected;
   };
 }
 
@@ -267,9 +270,9 @@ async function whole(
     if (unread.held && value === null) bytes = new Uint8Array(0);
   }
   if (value === null && bytes.byteLength > 0) {
-    const said = await lookedAtFile(call, response, bytes, parts);
-    if (isRefusal(said)) return said;
-    bytes = said;
+    const inspected = await inspectedFile(call, response, bytes, parts);
+    if (isRefusal(inspected)) return inspected;
+    bytes = inspected;
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
@@ -277,9 +280,9 @@ async function whole(
   const changed = value === null || answer === null ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
   // The row repeats only what the caller may have.
-  const told = changed === null ? value : readUpstreamRpc(changed);
-  const error = isError && told !== null ? errorMember(told) : null;
-  if (told !== null) noteServerVersion(call, told.result);
+  const message = changed === null ? value : readUpstreamRpc(changed);
+  const error = isError && message !== null ? errorMember(message) : null;
+  if (message !== null) noteServerVersion(call, message.result);
   const failure =
     error !== null
       ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
@@ -297,12 +300,12 @@ async function whole(
 }
 
 /** Inspects an answer that is not a message. Binary content is not inspected. */
-async function lookedAtFile(call: Call, response: Response, bytes: Uint8Array, parts: ToolParts): Promise<Uint8Array | Refusal> {
+async function inspectedFile(call: Call, response: Response, bytes: Uint8Array, parts: ToolParts): Promise<Uint8Array | Refusal> {
   if (!parts.gates.looksAt(call, "mcp_output")) return bytes;
   const type = response.headers.get("content-type")?.split(";", 1)[0] ?? "";
   if (!isReadAsText(type, null, Buffer.from(bytes).toString("base64"))) return bytes;
-  const said = await textGate(call, new TextDecoder().decode(bytes), parts);
-  return typeof said === "string" ? new TextEncoder().encode(said) : (said ?? bytes);
+  const inspected = await textGate(call, new TextDecoder().decode(bytes), parts);
+  return typeof inspected === "string" ? new TextEncoder().encode(inspected) : (inspected ?? bytes);
 }
 
 /** The message of an answer; of a batch, the one that answers the request, null if none does. */

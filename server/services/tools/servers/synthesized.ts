@@ -29,8 +29,10 @@ export async function serveSynthesized(
   server: SynthesizedServer,
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
-  const told = { ...server, changes: inspectedChanges(call, server.changes, parts) };
-  return request.envelope === null ? serveHandshake(call, request, told, parts) : serveStateless(call, request, told, parts);
+  const inspectedServer = { ...server, changes: inspectedChanges(call, server.changes, parts) };
+  return request.envelope === null
+    ? serveHandshake(call, request, inspectedServer, parts)
+    : serveStateless(call, request, inspectedServer, parts);
 }
 
 async function serveStateless(
@@ -55,8 +57,8 @@ async function serveStateless(
       _meta: { [META.serverInfo]: server.info },
     };
     const text = resultText(id, JSON.stringify(result));
-    const said = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
-    return typeof said === "string" ? wholeAnswer(call, said, "stateless") : said;
+    const inspected = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
+    return typeof inspected === "string" ? wholeAnswer(call, inspected, "stateless") : inspected;
   }
   if (isHandshakeOnly(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
   const sender: McpSender = {

@@ -57,9 +57,9 @@ export function serveVirtualServer(call: Call, virtual: VirtualServerEntry, rout
     changes: (filter, sender) => memberChanges(call, route.targets, filter, sender, parts),
     forward(message, sender, session) {
       const kind = LISTS[message.method ?? ""];
-      const asked = { message, sender, session, targets: route.targets };
-      if (kind !== undefined) return list(call, kind, asked, parts);
-      if (message.method === "completion/complete") return completed(call, asked, parts);
+      const request = { message, sender, session, targets: route.targets };
+      if (kind !== undefined) return list(call, kind, request, parts);
+      if (message.method === "completion/complete") return completed(call, request, parts);
       const member = NAMED_BY[message.method ?? ""];
       const target = route.targets[0];
       return member === undefined || target === undefined || route.capability === null
@@ -83,8 +83,8 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   for (const { server } of targets) {
     for (const [name, value] of Object.entries(carriedCapabilities(server.capabilities))) {
       if (name !== "tools" && name !== "prompts" && name !== "resources" && name !== "completions" && name !== "logging") continue;
-      const said = (all[name] ??= {});
-      for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) said[what] = true;
+      const listed = (all[name] ??= {});
+      for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) listed[what] = true;
     }
   }
   return all;
@@ -129,7 +129,7 @@ function namespacedChanges(slug: string, { honoured, notifications, close }: Cha
 }
 
 /** A request from the caller, and the members it may concern. */
-interface AskedOfMembers {
+interface MemberRequest {
   readonly message: RpcMessage;
   readonly sender: McpSender;
   /** Null for a stateless caller. */
@@ -137,7 +137,7 @@ interface AskedOfMembers {
   readonly targets: readonly ToolTarget[];
 }
 
-interface Delegation extends Omit<AskedOfMembers, "targets"> {
+interface Delegation extends Omit<MemberRequest, "targets"> {
   /** Params as the member server knows them. */
   readonly edits: Readonly<Record<string, JsonValue>>;
   readonly target: ToolTarget;
@@ -150,7 +150,7 @@ const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name
 };
 
 /** Forwards a completion to the member that owns the prompt or template. A member without completions yields no suggestions. */
-async function* completed(call: Call, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
+async function* completed(call: Call, { message, sender, session, targets }: MemberRequest, parts: ToolParts): Relay {
   const { ref } = message.params;
   const [type, member] = (isObject(ref) ? REFERENCES[String(ref.type)] : undefined) ?? ["prompt", null];
   const name = isObject(ref) && member !== null ? ref[member] : undefined;
@@ -231,21 +231,21 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
 
 /** Merges the lists of all members. A member that fails is named in `_meta` and does not fail the list. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
-async function* list(call: Call, kind: ListKind, { message, sender, session, targets }: AskedOfMembers, parts: ToolParts): Relay {
+async function* list(call: Call, kind: ListKind, { message, sender, session, targets }: MemberRequest, parts: ToolParts): Relay {
   if (message.params.cursor != null)
     return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
-  const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
+  const askable = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
   const written =
     ({ slug }: ToolTarget) =>
     (item: JsonObject) =>
       namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item);
   const lists = await Promise.all(
-    asked.map((target) => memberList(call, { kind, method: message.method ?? "", target, sender, written: written(target) }, parts)),
+    askable.map((target) => memberList(call, { kind, method: message.method ?? "", target, sender, written: written(target) }, parts)),
   );
   if (call.abort.signal.aborted) return refuse("upstream_interrupted");
   const unavailable: string[] = [];
   const items: string[] = [];
-  asked.forEach(({ slug }, index) => {
+  askable.forEach(({ slug }, index) => {
     const listed = lists[index];
     if (listed == null) unavailable.push(slug ?? "");
     else for (const item of listed) items.push(item);

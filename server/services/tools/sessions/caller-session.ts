@@ -31,8 +31,8 @@ export async function callerSession(
   const value = openState(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
   if (value === null) return refuse("session_not_found");
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
-  const said = await sessionState.statusOf(noted);
-  return said.ended ? refuse("session_not_found") : { value, noted, said, name: sessionState.nameOf(noted) };
+  const status = await sessionState.statusOf(noted);
+  return status.ended ? refuse("session_not_found") : { value, noted, said: status, name: sessionState.nameOf(noted) };
 }
 
 /** Refuses a call whose session is lost, before it uses up anything that is valid only once, such as an approval. */

@@ -24,8 +24,8 @@ export async function initializedSession(
   owner: string,
   parts: ToolParts,
 ): Promise<WholeAnswer | Refusal> {
-  const asked = message.params.protocolVersion;
-  const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
+  const requestedVersion = message.params.protocolVersion;
+  const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(requestedVersion) ? String(requestedVersion) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
   if (isObject(capabilities) && JSON.stringify(capabilities).length > LONGEST_CAPABILITIES)
     return refuse("rpc_invalid_params", `params.capabilities may have ${LONGEST_CAPABILITIES} characters.`);
@@ -38,8 +38,8 @@ export async function initializedSession(
       ...(server.instructions === null ? {} : { instructions: server.instructions }),
     }),
   );
-  const said = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
-  if (typeof said !== "string") return said;
+  const inspected = (await messageGate(call, text, parts, definitionsIn(message.method))) ?? text;
+  if (typeof inspected !== "string") return inspected;
   const token = sealState(parts.secrets, SESSION_PURPOSE, owner, {
     version,
     capabilities: isObject(capabilities) ? capabilities : {},
@@ -47,5 +47,5 @@ export async function initializedSession(
     at: parts.clock.now(),
   });
   parts.sessionState.sessionStarted({ tenantId: call.identity?.tenantId ?? "", token });
-  return wholeAnswer(call, said, "handshake", { "mcp-session-id": token });
+  return wholeAnswer(call, inspected, "handshake", { "mcp-session-id": token });
 }

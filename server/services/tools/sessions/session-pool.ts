@@ -130,7 +130,7 @@ async function begin(
       exchanges: new Map(),
       subscriptions: new Map(),
     };
-    const told = await send({
+    const initializeResponse = await send({
       url: server.url,
       method: "POST",
       headers: { ...headers, ...sessionHeaders(session) },
@@ -138,7 +138,7 @@ async function begin(
       abort,
       timeoutMs,
     });
-    if (!isRefusal(told)) await cancelQuietly(told.body);
+    if (!isRefusal(initializeResponse)) await cancelQuietly(initializeResponse.body);
     return session;
   } catch (error) {
     return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: reasonOf(error) });

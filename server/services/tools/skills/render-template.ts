@@ -18,15 +18,15 @@ class BoundedWriter extends Mustache.Writer {
   private steps = 0;
   private length = 0;
   private depth = 0;
-  private lookedUp = 0;
+  private lookups = 0;
 
   override renderTokens(...given: Parameters<Mustache["renderTokens"]>): string {
     const [tokens] = given;
     this.steps += 1 + tokens.length;
     if (this.steps > MOST_STEPS) throw new TooMuch("more than 200,000 parts are filled in");
     this.depth++;
-    for (const [kind, name = ""] of tokens) if (kind !== "text") this.lookedUp += this.depth * name.length;
-    if (this.lookedUp > MOST_LOOKED_UP) throw new TooMuch("its names are too long, or in too many sections within sections");
+    for (const [kind, name = ""] of tokens) if (kind !== "text") this.lookups += this.depth * name.length;
+    if (this.lookups > MOST_LOOKED_UP) throw new TooMuch("its names are too long, or in too many sections within sections");
     const text = super.renderTokens(...given);
     this.depth--;
     this.length += text.length;

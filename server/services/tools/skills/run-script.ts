@@ -129,6 +129,6 @@ async function resultOf(
         ? "The script printed more than it may, and was ended."
         : `The script ended with status ${outcome.exitCode}.`;
   const errors = lenient.decode(outcome.stderr).trim();
-  const said = [why, errors, printed.slice(0, 20_000)].filter((text) => text !== "").join("\n");
-  return { content: [contentBlock(said)], isError: true };
+  const output = [why, errors, printed.slice(0, 20_000)].filter((text) => text !== "").join("\n");
+  return { content: [contentBlock(output)], isError: true };
 }

@@ -30,20 +30,20 @@ export function departedForSkill(call: Call, { target, message, parts }: SkillTo
 /** Why the action is refused: by a policy on its arguments, or because it needs approval or was denied it. Null if it may proceed. */
 export async function skillActionRefusal(
   call: Call,
-  asked: SkillToolCall,
+  toolCall: SkillToolCall,
   entry: SkillEntry,
   needsApproval: boolean,
 ): Promise<Refusal | null> {
-  const { route, message } = asked;
+  const { route, message } = toolCall;
   const given = memberText(message.document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const [name, args] = [route.capability?.name ?? "", edited(given, { approval_token: null })];
-  return refusalOf(call, asked, actionOf(asked, { name, args, entry, required: needsApproval }));
+  return refusalOf(call, toolCall, actionOf(toolCall, { name, args, entry, required: needsApproval }));
 }
 
 /** The same for a file read as a resource, with the rules of the tool that reads files. */
-export function skillFileRefusal(call: Call, asked: SkillToolCall, entry: SkillEntry, path: string): Promise<Refusal | null> {
+export function skillFileRefusal(call: Call, toolCall: SkillToolCall, entry: SkillEntry, path: string): Promise<Refusal | null> {
   const args = JSON.stringify({ skill_name: entry.name, path });
-  return refusalOf(call, asked, actionOf(asked, { name: "skills__read_resource", args, entry, required: false }));
+  return refusalOf(call, toolCall, actionOf(toolCall, { name: "skills__read_resource", args, entry, required: false }));
 }
 
 async function refusalOf(call: Call, { parts }: SkillToolCall, action: Action): Promise<Refusal | null> {

@@ -19,13 +19,13 @@ import { skillDefinitions } from "./skill-definitions.ts";
 const LEGACY = "skill__";
 
 /** The result of one of the five tools. */
-export async function callSkillTool(call: Call, asked: SkillToolCall): Promise<JsonObject | Refusal> {
-  const { route, message } = asked;
+export async function callSkillTool(call: Call, toolCall: SkillToolCall): Promise<JsonObject | Refusal> {
+  const { route, message } = toolCall;
   const name = route.capability?.name ?? "";
   const given = message.params.arguments ?? {};
   if (!isObject(given)) return refuse("skill_arguments_invalid", "arguments must be an object.");
   noteDefinition(call, name);
-  if (name === "skills__list") return departedForSkill(call, asked, "") ?? listOf(call);
+  if (name === "skills__list") return departedForSkill(call, toolCall, "") ?? listOf(call);
   // `skill__` is an old name for loading a skill, which is no longer listed.
   const loads = name === "skills__load" || name.startsWith(LEGACY);
   const wrong = loads ? null : unknownArgument(name, given);
@@ -35,16 +35,16 @@ export async function callSkillTool(call: Call, asked: SkillToolCall): Promise<J
     return loads || name in TOOL_ARGUMENTS
       ? refuse("skill_arguments_invalid", "skill_name must be a text.")
       : refuse("tool_not_allowed", "There is no such tool.");
-  const skill = await asked.parts.skills.served.of(entry);
+  const skill = await toolCall.parts.skills.served.of(entry);
   const found: Found = { entry, skill, given };
-  if (loads) return departedForSkill(call, asked, entry.name) ?? loaded(found);
+  if (loads) return departedForSkill(call, toolCall, entry.name) ?? loaded(found);
   switch (name) {
     case "skills__read_resource":
-      return readResource(call, asked, found);
+      return readResource(call, toolCall, found);
     case "skills__render_template":
-      return rendered(call, asked, found);
+      return rendered(call, toolCall, found);
     case "skills__run_script":
-      return ran(call, asked, found);
+      return ran(call, toolCall, found);
     default:
       return refuse("tool_not_allowed", "There is no such tool.");
   }
@@ -98,14 +98,14 @@ function loaded({ entry, skill }: Found): JsonObject {
   };
 }
 
-async function readResource(call: Call, asked: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
+async function readResource(call: Call, toolCall: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
   const { path } = given;
   if (typeof path !== "string") return refuse("skill_arguments_invalid", "path must be a text.");
   const file = skill.files.get(path);
   if (file === undefined) return refuse("skill_file_not_found");
-  const refusal = await skillActionRefusal(call, asked, entry, false);
+  const refusal = await skillActionRefusal(call, toolCall, entry, false);
   if (refusal !== null) return refusal;
-  const left = departedForSkill(call, asked, entry.name);
+  const left = departedForSkill(call, toolCall, entry.name);
   if (left !== null) return left;
   const text = utf8Text(file.content);
   const uri = skillUri(call.scope?.tenant.id ?? "", entry.name, path);
@@ -113,30 +113,30 @@ async function readResource(call: Call, asked: SkillToolCall, { entry, skill, gi
   return { content: [block], isError: false };
 }
 
-async function rendered(call: Call, asked: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
+async function rendered(call: Call, toolCall: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
   const { template, vars = {} } = given;
   if (typeof template !== "string") return refuse("skill_arguments_invalid", "template must be a text.");
   if (!isObject(vars)) return refuse("skill_arguments_invalid", "vars must be an object.");
   const file = template === SKILL_DOCUMENT || template.startsWith("scripts/") ? undefined : skill.files.get(template);
   const source = file === undefined ? null : utf8Text(file.content);
   if (source === null) return refuse("skill_file_not_found", "The skill has no such template.");
-  const refusal = await skillActionRefusal(call, asked, entry, false);
+  const refusal = await skillActionRefusal(call, toolCall, entry, false);
   if (refusal !== null) return refusal;
-  const left = departedForSkill(call, asked, entry.name);
+  const left = departedForSkill(call, toolCall, entry.name);
   if (left !== null) return left;
-  const written = memberText(argumentsText(asked.message), "vars");
+  const written = memberText(argumentsText(toolCall.message), "vars");
   const text = renderTemplate(source, written === null ? vars : (parsedExactly(written, (digits) => digits) as JsonObject));
   return typeof text !== "string" ? text : { content: [contentBlock(text)], isError: false };
 }
 
-async function ran(call: Call, asked: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
-  const script = scriptCallOf(given, argumentsText(asked.message));
+async function ran(call: Call, toolCall: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
+  const script = scriptCallOf(given, argumentsText(toolCall.message));
   if (isRefusal(script)) return script;
   if (!skill.files.has(script.script)) return refuse("skill_file_not_found", "The skill has no such script.");
   call.row.skill_execution_id = `skillrun-${ulid()}`;
   const refusal = await skillActionRefusal(
     call,
-    asked,
+    toolCall,
     entry,
     entry.approvalRequired.has("*") || entry.approvalRequired.has(script.script),
   );
@@ -145,9 +145,9 @@ async function ran(call: Call, asked: SkillToolCall, { entry, skill, given }: Fo
     entry,
     skill,
     asked: script,
-    deadlineMs: asked.target.server.timeoutMs,
-    gates: asked.parts.gates,
-    depart: () => departedForSkill(call, asked, entry.name),
+    deadlineMs: toolCall.target.server.timeoutMs,
+    gates: toolCall.parts.gates,
+    depart: () => departedForSkill(call, toolCall, entry.name),
   };
-  return runScript(call, terms, asked.parts.skills);
+  return runScript(call, terms, toolCall.parts.skills);
 }

@@ -55,8 +55,8 @@ export function utf8Text(content: Uint8Array): string | null {
 /** A file as resource contents. */
 export function resourceOf(uri: string, path: string, { content }: Pick<ServedFile, "content">): JsonObject {
   const text = utf8Text(content);
-  const said = { uri, mimeType: mimeTypeOf(path, content) };
-  return text === null ? { ...said, blob: Buffer.from(content).toString("base64") } : { ...said, text };
+  const contents = { uri, mimeType: mimeTypeOf(path, content) };
+  return text === null ? { ...contents, blob: Buffer.from(content).toString("base64") } : { ...contents, text };
 }
 
 /** An entry of the skills extension: the front matter of SKILL.md and every file with its digest. */

@@ -32,11 +32,12 @@ function descriptionSlot(skill: DescribedSkill): TextSlot {
 
 function catalogueOf(skills: readonly DescribedSkill[]): string {
   if (skills.length === 0) return `${PREAMBLE}\n\nYou have no skills.`;
-  let said = `${PREAMBLE}\n\nYour skills:`;
+  let instructions = `${PREAMBLE}\n\nYour skills:`;
   for (const [index, { name, description }] of skills.entries()) {
     const line = `\n- ${name}${description === "" ? "" : `: ${description}`}`;
-    if (said.length + line.length > LONGEST_CATALOGUE) return `${said}\n- and ${skills.length - index} more: call skills__list`;
-    said += line;
+    if (instructions.length + line.length > LONGEST_CATALOGUE)
+      return `${instructions}\n- and ${skills.length - index} more: call skills__list`;
+    instructions += line;
   }
-  return said;
+  return instructions;
 }

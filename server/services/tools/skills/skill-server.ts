@@ -49,13 +49,13 @@ export async function skillServerFor(
     changes: async () => [],
     async *forward(message, _sender, session): Relay {
       const dialect = session === null ? "stateless" : "handshake";
-      const said = (result: JsonObject) => {
+      const answerText = (result: JsonObject) => {
         const text = JSON.stringify(result);
         return resultText(message.id, session === null ? statelessResult(message.method ?? "", text, null) : text);
       };
-      if (message.method === "tools/list") return said({ tools: skillDefinitions(granted.map(({ name }) => name)) });
+      if (message.method === "tools/list") return answerText({ tools: skillDefinitions(granted.map(({ name }) => name)) });
       try {
-        return yield* answered(call, { request, route, target, message, dialect, said }, parts);
+        return yield* answered(call, { request, route, target, message, dialect, said: answerText }, parts);
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         return refuse("database_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
@@ -64,7 +64,7 @@ export async function skillServerFor(
   };
 }
 
-interface Asked {
+interface SkillRequest {
   readonly request: ToolRequest;
   readonly route: ToolRoute;
   readonly target: ToolTarget;
@@ -74,12 +74,12 @@ interface Asked {
 }
 
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
-async function* answered(call: Call, { request, route, target, message, dialect, said }: Asked, parts: SkillServerParts): Relay {
-  const asked = { target, route, message, approvalToken: request.approvalToken, parts };
+async function* answered(call: Call, { request, route, target, message, dialect, said }: SkillRequest, parts: SkillServerParts): Relay {
+  const skillRequest = { target, route, message, approvalToken: request.approvalToken, parts };
   let answer: string;
   let content: unknown = null;
   if (message.method === "tools/call") {
-    const result = await callSkillTool(call, asked);
+    const result = await callSkillTool(call, skillRequest);
     if (isRefusal(result)) return result;
     answer = said(result);
     content = result.content;
@@ -92,7 +92,7 @@ async function* answered(call: Call, { request, route, target, message, dialect,
     }
     if (route.skill != null) {
       const path = message.method === "resources/read" ? skillUriOf(String(message.params.uri))?.path : undefined;
-      const refusal = path === undefined ? null : await skillFileRefusal(call, asked, route.skill, path);
+      const refusal = path === undefined ? null : await skillFileRefusal(call, skillRequest, route.skill, path);
       if (refusal !== null) return refusal;
       const unrecorded = recordTarget(call, `${target.server.url}/${encodeURIComponent(route.skill.name)}`, message.document.text(), parts);
       if (unrecorded !== null) return unrecorded;

@@ -12,7 +12,7 @@ export interface TriedVersion {
 }
 
 /** Runs a script of any version for an administrator, in the same sandbox as calls, and returns its outcome. */
-export type TryScript = (tried: TriedVersion, asked: AgentSkillTrialRequest, signal: AbortSignal) => Promise<AgentSkillTrial | Refusal>;
+export type TryScript = (tried: TriedVersion, trial: AgentSkillTrialRequest, signal: AbortSignal) => Promise<AgentSkillTrial | Refusal>;
 
 const DEFAULT_SECONDS = 30;
 const MOST_SHOWN = 100_000;

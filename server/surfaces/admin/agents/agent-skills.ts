@@ -138,8 +138,8 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "What it came to", schema: agentSkillTrial },
     async run(call) {
       const { script, args, stdin } = call.body;
-      const asked = { script, argsSha256: sha256Hex(JSON.stringify([args ?? [], stdin ?? ""])) };
-      const tried = await call.write((write) => recordTrial(write, call.tenantId, idOf(call), versionOf(call), asked));
+      const scriptCall = { script, argsSha256: sha256Hex(JSON.stringify([args ?? [], stdin ?? ""])) };
+      const tried = await call.write((write) => recordTrial(write, call.tenantId, idOf(call), versionOf(call), scriptCall));
       const trial = await call.services.tryScript(tried, call.body, call.request.signal);
       if (isRefusal(trial)) throw new Refused(trial);
       return trial;

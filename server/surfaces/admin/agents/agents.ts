@@ -55,23 +55,23 @@ const generic = resource({
 
 /** Removes members that only writes return. */
 function record(answer: unknown): unknown {
-  const { discovery: _discovery, ...told } = answer as Agent;
-  return told;
+  const { discovery: _discovery, ...agentFields } = answer as Agent;
+  return agentFields;
 }
 
 /** Fetches the agent's card and stores the result. */
 async function refreshed({ services, tenantId, write }: Asking, id: string) {
   const { entry, record: probed } = await probedAgent(services.directory, tenantId, id);
-  const looked = await services.agentCards(entry, probed);
-  if (looked.status === "found") {
-    const difference = await write((change) => recordCard(change, tenantId, probed, looked));
+  const discovery = await services.agentCards(entry, probed);
+  if (discovery.status === "found") {
+    const difference = await write((change) => recordCard(change, tenantId, probed, discovery));
     await recordAgentHealth(services.directory, id, true);
-    return { status: looked.status, detail: looked.detail, difference };
+    return { status: discovery.status, detail: discovery.detail, difference };
   }
-  const { signature } = looked;
+  const { signature } = discovery;
   if (signature !== null) await write((change) => recordCardRefused(change, tenantId, id, signature));
   await recordAgentHealth(services.directory, id, false);
-  return { status: looked.status, detail: looked.detail, difference: null };
+  return { status: discovery.status, detail: discovery.detail, difference: null };
 }
 
 async function discovered(call: Asking, id: string): Promise<Agent> {
@@ -79,7 +79,7 @@ async function discovered(call: Asking, id: string): Promise<Agent> {
   return { ...(await shownOne(call, await agents.get(call.services.directory, call.tenantId, id))), discovery };
 }
 
-const isAskedAnew = (before: Agent, after: Agent, newCredentials: boolean) =>
+const needsDiscovery = (before: Agent, after: Agent, newCredentials: boolean) =>
   after.enabled &&
   (newCredentials ||
     before.card_url !== after.card_url ||
@@ -119,7 +119,7 @@ export const agentOperations: readonly AdminOperation[] = [
     async run(call) {
       const before = await agents.get(call.services.directory, call.tenantId, idOf(call));
       const after = await call.write((write) => agents.update(write, call.tenantId, idOf(call), call.body));
-      return isAskedAnew(before, after, call.body.credentials != null) ? discovered(call, after.id) : shownOne(call, after);
+      return needsDiscovery(before, after, call.body.credentials != null) ? discovered(call, after.id) : shownOne(call, after);
     },
   }),
   operation({
@@ -130,8 +130,8 @@ export const agentOperations: readonly AdminOperation[] = [
     description: "`difference` says what changed. Grants given for other skills than it has now have no effect until they are confirmed.",
     answer: { status: 200, about: "What came of it", schema: agentCardRefresh },
     async run(call) {
-      const told = await refreshed(call, idOf(call));
-      return { ...told, agent: await shownOne(call, await agents.get(call.services.directory, call.tenantId, idOf(call))) };
+      const refreshedAgent = await refreshed(call, idOf(call));
+      return { ...refreshedAgent, agent: await shownOne(call, await agents.get(call.services.directory, call.tenantId, idOf(call))) };
     },
   }),
   operation({
@@ -143,9 +143,14 @@ export const agentOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "What came of it", schema: agentHealth },
     async run(call) {
       const { entry, record: probed } = await probedAgent(call.services.directory, call.tenantId, idOf(call));
-      const looked = await call.services.agentCards(entry, probed);
-      const at = await recordAgentHealth(call.services.directory, probed.id, looked.status === "found");
-      return { id: probed.id, is_healthy: looked.status === "found", detail: looked.detail, health_checked_at: at.toISOString() };
+      const cardDiscovery = await call.services.agentCards(entry, probed);
+      const at = await recordAgentHealth(call.services.directory, probed.id, cardDiscovery.status === "found");
+      return {
+        id: probed.id,
+        is_healthy: cardDiscovery.status === "found",
+        detail: cardDiscovery.detail,
+        health_checked_at: at.toISOString(),
+      };
     },
   }),
   operation({

@@ -31,7 +31,7 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
         .map((end) => `.${end}`)
         .join(", ")}`,
     );
-  const said = check(
+  const checked = check(
     knowledgeDocumentForm,
     {
       name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""),
@@ -40,7 +40,7 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
     },
     "invalid_body",
   );
-  return { ...said, kind, content: new Uint8Array(await file.arrayBuffer()) };
+  return { ...checked, kind, content: new Uint8Array(await file.arrayBuffer()) };
 }
 
 async function formOf(body: Uint8Array, type: string): Promise<FormData> {

@@ -17,15 +17,15 @@ function shown(job: BatchJob, more: object): object {
   return JSON.parse(JSON.stringify({ ...batchRecordOf(job), resource_group_id, end_user_id, api_key_id, ...more })) as object;
 }
 
-interface Asked {
+interface JobCall {
   readonly services: { readonly directory: { readonly db: ConstructorParameters<typeof BatchStore>[0] } };
   readonly tenantId: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
-const storeOf = (call: Asked) => new BatchStore(call.services.directory.db);
+const storeOf = (call: JobCall) => new BatchStore(call.services.directory.db);
 
-async function jobOf(call: Asked): Promise<BatchJob> {
+async function jobOf(call: JobCall): Promise<BatchJob> {
   const job = await storeOf(call).oneOfTenant(call.tenantId, idOf(call));
   if (job === undefined) throw new Refused(refuse("not_found", "There is no such batch job."));
   return job;

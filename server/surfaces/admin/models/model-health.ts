@@ -39,12 +39,12 @@ export const modelHealthOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "What the probes found", schema: bulkHealth },
     async run(call) {
       const all = await probedModels(call.services.directory, call.tenantId);
-      const asked =
+      const requestedModels =
         call.body.model_ids === undefined
           ? [...all.values()].filter((model) => model.enabled)
           : call.body.model_ids.map((id) => known(all, id));
       const results: ModelHealth[] = [];
-      const waiting = [...new Set(asked)].values();
+      const waiting = [...new Set(requestedModels)].values();
       await Promise.all(
         Array.from({ length: AT_ONCE }, async () => {
           for (const model of waiting) results.push(await probed(call.services, call.tenantId, model));

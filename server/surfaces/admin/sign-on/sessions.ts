@@ -18,7 +18,7 @@ const FACTOR = "/v1/admin-users/2fa";
 const COOKIE = { name: "gw_console_session", path: SESSION };
 const common = { tag: "Logins", reach: "none" } as const;
 
-const askedFor = ({ request, services }: Pick<AdminCall<unknown, unknown>, "request" | "services">) => ({
+const cookieRequest = ({ request, services }: Pick<AdminCall<unknown, unknown>, "request" | "services">) => ({
   request,
   publicUrl: services.adminPublicUrl,
 });
@@ -48,7 +48,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     async run(call) {
       onlyOwnPages(call.request);
       const value = await beginAdminSession(call.services.logins, bearerOf(call.request) ?? "");
-      return empty(sessionCookieSet(COOKIE, value, askedFor(call)));
+      return empty(sessionCookieSet(COOKIE, value, cookieRequest(call)));
     },
   }),
   operation({
@@ -61,11 +61,11 @@ export const sessionOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
     async run(call) {
       onlyOwnPages(call.request);
-      const given = sessionCookieOf(COOKIE, askedFor(call));
+      const given = sessionCookieOf(COOKIE, cookieRequest(call));
       const renewed = await renewAdminSession(call.services.logins, given);
-      if (renewed === null) return empty(given === null ? null : sessionCookieCleared(COOKIE, askedFor(call)));
+      if (renewed === null) return empty(given === null ? null : sessionCookieCleared(COOKIE, cookieRequest(call)));
       const cookie: Record<string, string> =
-        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, askedFor(call)) };
+        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, cookieRequest(call)) };
       return Response.json(signInAnswer(renewed), { headers: { "cache-control": "no-store", ...cookie } });
     },
   }),
@@ -79,7 +79,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     answer: { status: 204, about: "Nobody is signed in any more" },
     async run(call) {
       await endAdminSessions(call.services.logins, call.admin, call.actor);
-      return empty(sessionCookieCleared(COOKIE, askedFor(call)));
+      return empty(sessionCookieCleared(COOKIE, cookieRequest(call)));
     },
   }),
   operation({

@@ -19,9 +19,9 @@ const common = { tag: "Logins", reach: "none", access: "anyone" } as const;
 const FORM_BYTES = 300_000;
 const PAGE = { status: 200, about: "A page that moves on", media: "text/html" } as const;
 
-type Asked = AdminCall<unknown, unknown>;
+type SsoCall = AdminCall<unknown, unknown>;
 
-export const consoleSignOnPage = ({ request, services }: Pick<Asked, "request" | "services">): SignOnPage => ({
+export const consoleSignOnPage = ({ request, services }: Pick<SsoCall, "request" | "services">): SignOnPage => ({
   audience: "admin",
   base: `${planeOrigin(request, services.adminPublicUrl)}${CONSOLE_SSO}`,
 });
@@ -37,7 +37,7 @@ const begun = (page: SignOnPage, { location, binding, kind }: Begun): Response =
     },
   });
 
-async function onPage(call: Asked, work: (page: SignOnPage, binding: string | null) => Promise<Response>): Promise<Response> {
+async function onPage(call: SsoCall, work: (page: SignOnPage, binding: string | null) => Promise<Response>): Promise<Response> {
   const page = consoleSignOnPage(call);
   try {
     return await work(page, bindingOf(page.base, call.request.headers.get("cookie")));
@@ -47,7 +47,7 @@ async function onPage(call: Asked, work: (page: SignOnPage, binding: string | nu
   }
 }
 
-async function arrived(call: Asked, page: SignOnPage, binding: string | null, how: Arrived): Promise<Response> {
+async function arrived(call: SsoCall, page: SignOnPage, binding: string | null, how: Arrived): Promise<Response> {
   const { signOn } = call.services;
   if (how.kind === "again") return begun(page, how.begun);
   const { place, claims } = how;
@@ -64,7 +64,7 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
   });
 }
 
-export async function formOf({ request, origin }: Pick<Asked, "request" | "origin">): Promise<URLSearchParams> {
+export async function formOf({ request, origin }: Pick<SsoCall, "request" | "origin">): Promise<URLSearchParams> {
   const read = await readBody(request, FORM_BYTES, { place: networkOf(origin.address) });
   if (isRefusal(read)) throw new Refused(read);
   return new URLSearchParams(new TextDecoder().decode(read));
@@ -114,8 +114,13 @@ export const ssoOperations: readonly AdminOperation[] = [
     answer: { status: 302, about: "To the provider" },
     run: (call) =>
       onPage(call, async (page, binding) => {
-        const asked = { returnTo: call.query.return_to ?? null, test: call.query.test ?? null, address: call.origin.address, binding };
-        return begun(page, await call.services.signOn.begin(page, idOf(call), asked));
+        const signOnRequest = {
+          returnTo: call.query.return_to ?? null,
+          test: call.query.test ?? null,
+          address: call.origin.address,
+          binding,
+        };
+        return begun(page, await call.services.signOn.begin(page, idOf(call), signOnRequest));
       }),
   }),
   operation({

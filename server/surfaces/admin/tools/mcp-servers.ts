@@ -67,10 +67,16 @@ function record(answer: unknown): unknown {
 }
 
 /** Whether a server's address or credential has changed, so that what is known of it may not be valid any more. */
-function isAskedAnew(before: McpServer, after: McpServer, newKey: boolean): boolean {
+function needsDiscovery(before: McpServer, after: McpServer, newKey: boolean): boolean {
   if (before.updated_at === after.updated_at || !after.enabled) return false;
-  const asked = (server: McpServer) => [server.base_url, server.mcp_endpoint_path, server.auth_type, server.has_api_key, server.enabled];
-  return newKey || !isDeepStrictEqual(asked(before), asked(after));
+  const connectionFacts = (server: McpServer) => [
+    server.base_url,
+    server.mcp_endpoint_path,
+    server.auth_type,
+    server.has_api_key,
+    server.enabled,
+  ];
+  return newKey || !isDeepStrictEqual(connectionFacts(before), connectionFacts(after));
 }
 
 /** Runs a discovery and returns the server together with the result. */
@@ -92,7 +98,7 @@ const change = operation({
   async run(call) {
     const before = await mcpServers.get(call.services.directory, call.tenantId, idOf(call));
     const after = await call.write((write) => mcpServers.update(write, call.tenantId, idOf(call), call.body));
-    return isAskedAnew(before, after, call.body.api_key != null) ? discovered(call, after.id) : after;
+    return needsDiscovery(before, after, call.body.api_key != null) ? discovered(call, after.id) : after;
   },
 });
 

@@ -118,13 +118,20 @@ function totalOf({ request_counts: counts }: JsonObject): number {
 
 function outcomeOf({ custom_id, result }: JsonObject): LineOutcomeOfVendor {
   const id = String(custom_id);
-  const told = isObject(result) ? result : {};
-  if (told.type === "succeeded") return { id, status: 200, body: JSON.stringify(told.message ?? null) };
-  if (told.type === "errored") {
-    const fault = isObject(told.error) && isObject(told.error.error) ? told.error : { type: "error", error: told.error };
+  const resultObject = isObject(result) ? result : {};
+  if (resultObject.type === "succeeded") return { id, status: 200, body: JSON.stringify(resultObject.message ?? null) };
+  if (resultObject.type === "errored") {
+    const fault =
+      isObject(resultObject.error) && isObject(resultObject.error.error)
+        ? resultObject.error
+        : { type: "error", error: resultObject.error };
     return { id, status: statusOfAnthropicFault(fault), body: JSON.stringify(fault) };
   }
-  return { id, unanswered: told.type === "expired" ? "expired" : told.type === "canceled" ? "cancelled" : "failed", message: null };
+  return {
+    id,
+    unanswered: resultObject.type === "expired" ? "expired" : resultObject.type === "canceled" ? "cancelled" : "failed",
+    message: null,
+  };
 }
 
 /** The HTTP status that this error normally comes with. */

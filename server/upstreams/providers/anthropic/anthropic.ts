@@ -19,7 +19,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
       return send(
         outbound,
         {
-          url: asked(url(target, request.operation), request.query),
+          url: addressWithQuery(url(target, request.operation), request.query),
           headers,
           body: request.body,
           requestIdHeaders: ["request-id", "x-request-id"],
@@ -30,7 +30,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
   };
 }
 
-function asked(address: string, query: string | undefined): string {
+function addressWithQuery(address: string, query: string | undefined): string {
   return query === undefined || query === "" ? address : `${address}?${query}`;
 }
 

@@ -13,16 +13,16 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
   return {
     traits: azureOpenaiTraits,
     url,
-    ask: (target, asked) =>
+    ask: (target, providerRequest) =>
       ask(
         outbound,
         {
-          url: asked.path.startsWith("/") ? addressOf(target, asked.path) : asked.path,
+          url: providerRequest.path.startsWith("/") ? addressOf(target, providerRequest.path) : providerRequest.path,
           base: target.baseUrl,
           headers: target.apiKey === null ? {} : { "api-key": target.apiKey },
         },
         target,
-        asked,
+        providerRequest,
       ),
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);

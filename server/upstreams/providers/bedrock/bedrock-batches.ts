@@ -132,8 +132,8 @@ function addressIn(config: unknown, name: string): string | null {
   return isObject(inner) ? wordIn(inner.s3Uri) : null;
 }
 
-function standingOf({ status, message: said }: JsonObject): BatchStanding {
-  const message = wordIn(said);
+function standingOf({ status, message: statusMessage }: JsonObject): BatchStanding {
+  const message = wordIn(statusMessage);
   switch (status) {
     case "Completed":
       return { kind: "ended", why: null, message: null };

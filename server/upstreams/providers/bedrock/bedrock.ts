@@ -24,16 +24,20 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
   return {
     traits: bedrockTraits,
     url,
-    async ask(target, asked) {
-      if (asked.path.startsWith("s3://")) {
+    async ask(target, providerRequest) {
+      if (providerRequest.path.startsWith("s3://")) {
         const bucket = s3Bucket(outbound, clock, target);
-        return isRefusal(bucket) ? bucket : objectAnswer(bucket, asked.path, asked.abort);
+        return isRefusal(bucket) ? bucket : objectAnswer(bucket, providerRequest.path, providerRequest.abort);
       }
-      const address = `${withoutSlash(target.baseUrl)}${asked.path}`;
-      if (asked.method === "DELETE") return operationNotServed(target, "bedrock_async");
-      const authorization = await authorizeBedrock(target, { method: asked.method, url: address, body: asked.body ?? "" }, clock);
+      const address = `${withoutSlash(target.baseUrl)}${providerRequest.path}`;
+      if (providerRequest.method === "DELETE") return operationNotServed(target, "bedrock_async");
+      const authorization = await authorizeBedrock(
+        target,
+        { method: providerRequest.method, url: address, body: providerRequest.body ?? "" },
+        clock,
+      );
       if (isRefusal(authorization)) return authorization;
-      return ask(outbound, { url: address, base: target.baseUrl, headers: authorization.headers }, target, asked);
+      return ask(outbound, { url: address, base: target.baseUrl, headers: authorization.headers }, target, providerRequest);
     },
     async send(target, request) {
       if (method(request.operation, request.stream) === null) return operationNotServed(target, request.operation);

@@ -23,9 +23,9 @@ export function echoProvider(clock: { now(): number }): Provider {
 function chat(model: string, text: string, stream: boolean, now: number): ProviderReply {
   const body = JSON.parse(text) as { messages: { role?: string; content?: unknown }[]; stream_options?: { include_usage?: boolean } };
   const last = body.messages.findLast(({ role }) => role === "user") ?? body.messages.at(-1);
-  const said = textOf(last?.content);
+  const repliedText = textOf(last?.content);
   const prompt = body.messages.reduce((sum, message) => sum + estimateTokens(textOf(message.content).length), 0);
-  const completion = estimateTokens(said.length);
+  const completion = estimateTokens(repliedText.length);
   const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
   const head = {
     id: `chatcmpl-echo-${digest(text)}`,
@@ -35,7 +35,7 @@ function chat(model: string, text: string, stream: boolean, now: number): Provid
   };
 
   if (!stream) {
-    const message = { role: "assistant", content: said, refusal: null };
+    const message = { role: "assistant", content: repliedText, refusal: null };
     const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
     return { response: Response.json(reply), requestId: head.id };
   }
@@ -46,7 +46,7 @@ function chat(model: string, text: string, stream: boolean, now: number): Provid
   });
   const frames = [
     frame({ role: "assistant", content: "" }, null),
-    ...(said.match(/\S+\s*|\s+/g) ?? []).map((content) => frame({ content }, null)),
+    ...(repliedText.match(/\S+\s*|\s+/g) ?? []).map((content) => frame({ content }, null)),
     frame({}, "stop"),
     ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
   ].map((value) => `data: ${JSON.stringify(value)}\n\n`);

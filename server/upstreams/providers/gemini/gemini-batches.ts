@@ -85,8 +85,8 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
 }
 
 /** The list is nested in an object of the same name. */
-function inlinedIn(told: unknown): readonly JsonObject[] {
-  const inlined = isObject(told) ? told.inlinedResponses : told;
+function inlinedIn(output: unknown): readonly JsonObject[] {
+  const inlined = isObject(output) ? output.inlinedResponses : output;
   return Array.isArray(inlined) ? inlined.filter(isObject) : [];
 }
 
@@ -125,8 +125,8 @@ function checked(name: string): string {
 }
 
 function outputOf({ metadata, response }: JsonObject): JsonObject | undefined {
-  const told = isObject(metadata) ? metadata.output : undefined;
-  return isObject(told) ? told : isObject(response) ? response : undefined;
+  const output = isObject(metadata) ? metadata.output : undefined;
+  return isObject(output) ? output : isObject(response) ? response : undefined;
 }
 
 function standingOf({ metadata, error }: JsonObject): BatchStanding {

@@ -12,16 +12,16 @@ export function geminiProvider(outbound: Outbound): Provider {
   return {
     traits: geminiTraits,
     url,
-    ask: (target, asked) =>
+    ask: (target, providerRequest) =>
       ask(
         outbound,
         {
-          url: asked.path.startsWith("/") ? `${geminiBase(target)}${asked.path}` : asked.path,
+          url: providerRequest.path.startsWith("/") ? `${geminiBase(target)}${providerRequest.path}` : providerRequest.path,
           base: target.baseUrl,
           headers: target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey },
         },
         target,
-        asked,
+        providerRequest,
       ),
     async send(target, request) {
       const { operation, stream } = request;

@@ -37,16 +37,16 @@ export function openaiProvider(outbound: Outbound): Provider {
   return {
     traits: openaiTraits,
     url,
-    ask: (target, asked) =>
+    ask: (target, providerRequest) =>
       ask(
         outbound,
         {
-          url: asked.path.startsWith("/") ? `${withoutSlash(target.baseUrl)}${asked.path}` : asked.path,
+          url: providerRequest.path.startsWith("/") ? `${withoutSlash(target.baseUrl)}${providerRequest.path}` : providerRequest.path,
           base: target.baseUrl,
           headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
         },
         target,
-        asked,
+        providerRequest,
       ),
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);

@@ -150,9 +150,10 @@ function claudeLine({ id, body }: BatchedLine): string {
 }
 
 function outputOf({ outputInfo, outputConfig }: JsonObject): string | null {
-  const told = isObject(outputInfo) ? wordIn(outputInfo.gcsOutputDirectory) : null;
-  const asked = isObject(outputConfig) && isObject(outputConfig.gcsDestination) ? outputConfig.gcsDestination.outputUriPrefix : null;
-  return told ?? wordIn(asked);
+  const outputFolder = isObject(outputInfo) ? wordIn(outputInfo.gcsOutputDirectory) : null;
+  const requestedFolder =
+    isObject(outputConfig) && isObject(outputConfig.gcsDestination) ? outputConfig.gcsDestination.outputUriPrefix : null;
+  return outputFolder ?? wordIn(requestedFolder);
 }
 
 function standingOf({ state, error, partialFailures }: JsonObject): BatchStanding {
@@ -178,9 +179,10 @@ function outcomeOf({ custom_id, request, response, status }: JsonObject): LineOu
   const labels = isObject(request) && isObject(request.labels) ? request.labels : {};
   const id = wordIn(custom_id) ?? wordIn(labels[LABEL]);
   if (id === null) return null;
-  const told = isObject(response) && isObject(response.body) ? response.body : response;
-  if (isObject(told) && told.type === "error") return { id, status: statusOfAnthropicFault(told), body: JSON.stringify(told) };
-  if (isObject(told) && Object.keys(told).length > 0) return { id, status: 200, body: JSON.stringify(told) };
+  const responseBody = isObject(response) && isObject(response.body) ? response.body : response;
+  if (isObject(responseBody) && responseBody.type === "error")
+    return { id, status: statusOfAnthropicFault(responseBody), body: JSON.stringify(responseBody) };
+  if (isObject(responseBody) && Object.keys(responseBody).length > 0) return { id, status: 200, body: JSON.stringify(responseBody) };
   const fault = faultIn(status);
   if (fault === null) return { id, unanswered: "failed", message: wordIn(status) };
   const code = statusOfGoogleCode(fault.code);

@@ -43,12 +43,13 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
   return {
     traits: vertexTraits,
     url,
-    async ask(target, asked) {
-      if (asked.path.startsWith("gs://")) return objectAnswer(gcsBucket(outbound, bearers, target), asked.path, asked.abort);
+    async ask(target, providerRequest) {
+      if (providerRequest.path.startsWith("gs://"))
+        return objectAnswer(gcsBucket(outbound, bearers, target), providerRequest.path, providerRequest.abort);
       const bearer = await bearers.of(target);
       if (isRefusal(bearer)) return bearer;
-      const address = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
-      return ask(outbound, { url: address, base: vertexPlaceOf(target).origin, headers: bearer }, target, asked);
+      const address = providerRequest.path.startsWith(":") ? `${addressOf(target, "veo")}${providerRequest.path}` : providerRequest.path;
+      return ask(outbound, { url: address, base: vertexPlaceOf(target).origin, headers: bearer }, target, providerRequest);
     },
     async send(target, request) {
       if (methodOf(request.operation, request.stream) === null) return operationNotServed(target, request.operation);

@@ -55,8 +55,8 @@ export function argumentsText(value: unknown): string {
 
 /** Some servers send null for a tool without parameters, which is not an object. */
 function isNothing(args: string): boolean {
-  const said = args.trim();
-  return said === "" || said === "null";
+  const argumentText = args.trim();
+  return argumentText === "" || argumentText === "null";
 }
 
 /** The images in a message or delta, in OpenRouter's form. */

@@ -19,7 +19,7 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
     if (request.toolChoice !== null) body.tool_choice = chatToolChoice(request.toolChoice);
     if (request.parallelToolCalls !== null) body.parallel_tool_calls = request.parallelToolCalls;
   }
-  const said: Readonly<Record<string, JsonValue | null>> = {
+  const settings: Readonly<Record<string, JsonValue | null>> = {
     [target.maxTokensName ?? "max_completion_tokens"]: request.maxOutputTokens,
     temperature: request.temperature,
     top_p: request.topP,
@@ -30,7 +30,7 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
     user: request.endUser === null ? null : endUserName(request.endUser),
     reasoning_effort: request.reasoning === null ? null : effortFor(request.reasoning, target.name, report),
   };
-  for (const [name, value] of Object.entries(said)) if (value !== null) body[name] = value;
+  for (const [name, value] of Object.entries(settings)) if (value !== null) body[name] = value;
   if (request.stop.length > 0) body.stop = [...request.stop];
   if (request.stop.length > 4) report.refuse("stop", "this model takes at most 4 stop sequences");
   if (request.output !== null) body.response_format = outputFormat(request.output);

@@ -41,7 +41,7 @@ export function CardChanges({ id }: { readonly id: string }): ReactNode {
                 <Badge tone="bad">not taken over</Badge> {(after as After | null)?.card_signature?.detail}
               </p>
             ) : (
-              <Told difference={(after as After | null)?.difference ?? {}} />
+              <DifferenceText difference={(after as After | null)?.difference ?? {}} />
             )}
           </li>
         ))}
@@ -50,7 +50,7 @@ export function CardChanges({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function Told({ difference }: { readonly difference: Difference }): ReactNode {
+function DifferenceText({ difference }: { readonly difference: Difference }): ReactNode {
   const { skills_added: added = [], skills_removed: removed = [], skills_changed: changed = [], changes = [] } = difference;
   const skills = [
     ...added.map((skill) => ["new skill", skill, "good"] as const),

@@ -78,11 +78,11 @@ export function AuditPage(): ReactNode {
   const search = rowSearchOf(useSearch({ strict: false }));
   const navigate = useNavigate();
   const go = (next: ExplorerSearch) => void navigate({ to: "/audit", search: next as never, replace: true });
-  const asked = rowQueryOf(search);
+  const rowQuery = rowQueryOf(search);
   const found = useInfiniteQuery({
-    queryKey: ["proxy-logs", asked],
+    queryKey: ["proxy-logs", rowQuery],
     queryFn: ({ pageParam }) =>
-      adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...pageParam, ...asked, page_size: PAGE_SIZE } }),
+      adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...pageParam, ...rowQuery, page_size: PAGE_SIZE } }),
     initialPageParam: FIRST,
     // By ID, in which the list is ordered, not by time: rows of spans arrive after the spans began.
     getNextPageParam: (last, _all, { page, until_id = last.rows[0]?.id ?? "" }) =>
@@ -103,7 +103,7 @@ export function AuditPage(): ReactNode {
       const response = await adminApi.send("/v1/admin/proxy-logs/export", {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ ...asked, format: "csv" }),
+        body: JSON.stringify({ ...rowQuery, format: "csv" }),
       });
       saveFile(await response.blob(), "audit-rows.csv");
     },

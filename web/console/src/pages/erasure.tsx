@@ -50,18 +50,18 @@ export function ErasurePage(): ReactNode {
 function EraseForm(): ReactNode {
   const queries = useQueryClient();
   const api = useQuery(documentQuery);
-  const [asked, setAsked] = useState<ApiRecord | null>(null);
+  const [confirming, setConfirming] = useState<ApiRecord | null>(null);
   const [round, setRound] = useState(0);
   const tenant = useTenant();
   const erase = useMutation({
     mutationFn: (body: ApiRecord) => askRecords("POST", PATH, body),
     async onSuccess() {
-      setAsked(null);
+      setConfirming(null);
       setRound((now) => now + 1);
       await queries.invalidateQueries();
       tell("Erased. The result is listed below.");
     },
-    onError: () => setAsked(null),
+    onError: () => setConfirming(null),
   });
   if (!api.isSuccess) return <Skeleton label="Loading" lines={2} />;
   const schema = bodySchema(api.data, "POST", PATH);
@@ -77,17 +77,17 @@ function EraseForm(): ReactNode {
         submitLabel="Erase"
         busy={erase.isPending}
         error={erase.error}
-        onSubmit={setAsked}
+        onSubmit={setConfirming}
       />
       <ConfirmDialog
-        open={asked !== null}
-        onClose={() => setAsked(null)}
+        open={confirming !== null}
+        onClose={() => setConfirming(null)}
         title={tenant === undefined ? "Erase this person's data?" : `Erase this person's data of the tenant ${tenant}?`}
         description="This cannot be undone. Only the fact of the erasure is kept."
         closeLabel="Cancel"
         confirmLabel="Erase"
         busy={erase.isPending}
-        onConfirm={() => asked !== null && erase.mutate(asked)}
+        onConfirm={() => confirming !== null && erase.mutate(confirming)}
         typed={{ text: WORD, label: `Type ${WORD} to go on` }}
       >
         <FormError error={null} />

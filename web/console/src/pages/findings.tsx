@@ -19,8 +19,8 @@ const STATUSES = [
 
 /** Findings of all AI Systems, newest first. The filters are in the URL. */
 export function FindingsPage(): ReactNode {
-  const { status: asked } = useSearch({ strict: false }) as { readonly status?: string };
-  const status = asked === "closed" ? "closed" : "open";
+  const { status: requestedStatus } = useSearch({ strict: false }) as { readonly status?: string };
+  const status = requestedStatus === "closed" ? "closed" : "open";
   const go = useNavigate();
   const found = useInfiniteQuery({
     queryKey: ["ai-system", "every", "findings", status],

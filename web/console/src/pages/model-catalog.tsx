@@ -27,13 +27,14 @@ const PAGE_SIZE = 50;
 /** The gateway's built-in model catalog; each model can be added with its prices and facts. */
 export function ModelCatalogPage(): ReactNode {
   const { q } = useSearch({ strict: false }) as { q?: unknown };
-  const asked = typeof q === "string" ? q : "";
-  const [text, setText] = useState(asked);
+  const searchText = typeof q === "string" ? q : "";
+  const [text, setText] = useState(searchText);
   const [chosen, setChosen] = useState<Entry | null>(null);
   const go = useNavigate();
   const found = useInfiniteQuery({
-    queryKey: ["model-catalog", asked],
-    queryFn: ({ pageParam: page }) => adminApi.call("GET /v1/admin/llm-catalog", { query: { search: asked, page, page_size: PAGE_SIZE } }),
+    queryKey: ["model-catalog", searchText],
+    queryFn: ({ pageParam: page }) =>
+      adminApi.call("GET /v1/admin/llm-catalog", { query: { search: searchText, page, page_size: PAGE_SIZE } }),
     initialPageParam: 1,
     getNextPageParam: nextPage,
   });

@@ -27,8 +27,8 @@ const QUERIES = { open: { resolved: "false" }, resolved: { resolved: "true" }, a
 
 /** Alerts raised by the gateway: limits nearly or fully used, repeated authentication failures, shared keys. */
 export function RaisedAlertsPage(): ReactNode {
-  const asked = useSearch({ strict: false }) as { show?: unknown };
-  const show: Shown = SHOWN.find(({ value }) => value === asked.show)?.value ?? "open";
+  const searchParams = useSearch({ strict: false }) as { show?: unknown };
+  const show: Shown = SHOWN.find(({ value }) => value === searchParams.show)?.value ?? "open";
   const go = useNavigate();
   const found = useInfiniteQuery({
     queryKey: ["alerts", show],

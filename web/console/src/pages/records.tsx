@@ -64,8 +64,8 @@ function NewButton({ kind }: { readonly kind: RecordKind }): ReactNode {
 }
 
 function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
-  const asked = useSearch({ strict: false }) as { q?: unknown };
-  const q = typeof asked.q === "string" ? asked.q : "";
+  const searchParams = useSearch({ strict: false }) as { q?: unknown };
+  const q = typeof searchParams.q === "string" ? searchParams.q : "";
   const [text, setText] = useState(q);
   const go = useNavigate();
   const session = useSession(adminSession);

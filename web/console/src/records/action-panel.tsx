@@ -25,12 +25,12 @@ export function ActionPanel({
 }): ReactNode {
   const queries = useQueryClient();
   const schema = bodySchema(document, "POST", `${kind.path}/{id}${action.path}`);
-  const asked = useMutation({
+  const actionMutation = useMutation({
     mutationFn: (body: unknown) => askRecords("POST", `${kind.path}/${encodeURIComponent(id)}${action.path}`, body),
     onSuccess: () => (action.isTest === true ? undefined : queries.invalidateQueries({ queryKey: recordsKey(kind) })),
   });
   const [held, setHeld] = useState<{ readonly body: unknown } | null>(null);
-  const run = (body: unknown) => (action.asks === undefined ? asked.mutate(body) : setHeld({ body }));
+  const run = (body: unknown) => (action.asks === undefined ? actionMutation.mutate(body) : setHeld({ body }));
   const takesSomething = schema !== null && Object.keys(schema.properties ?? {}).length > 0;
   return (
     <Panel title={action.label}>
@@ -43,15 +43,15 @@ export function ActionPanel({
             references={kind.references ?? {}}
             initial={{}}
             submitLabel={action.label}
-            busy={asked.isPending}
-            error={asked.error}
+            busy={actionMutation.isPending}
+            error={actionMutation.error}
             onSubmit={run}
           />
         ) : (
           <>
-            <FormError error={asked.error} />
+            <FormError error={actionMutation.error} />
             <div>
-              <Button busy={asked.isPending} onClick={() => run(schema === null ? undefined : {})}>
+              <Button busy={actionMutation.isPending} onClick={() => run(schema === null ? undefined : {})}>
                 {action.label}
               </Button>
             </div>
@@ -67,14 +67,14 @@ export function ActionPanel({
             confirmLabel={action.label}
             onConfirm={() => {
               setHeld(null);
-              asked.mutate(held?.body);
+              actionMutation.mutate(held?.body);
             }}
           />
         )}
-        {asked.isSuccess && <ShownOnce answer={asked.data} members={action.shows ?? []} />}
-        {asked.isSuccess && action.shows === undefined && (
+        {actionMutation.isSuccess && <ShownOnce answer={actionMutation.data} members={action.shows ?? []} />}
+        {actionMutation.isSuccess && action.shows === undefined && (
           <div role="status">
-            <AnswerFacts kind={kind} answer={asked.data} />
+            <AnswerFacts kind={kind} answer={actionMutation.data} />
           </div>
         )}
       </div>
@@ -90,12 +90,12 @@ export function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; reado
     <Facts
       items={Object.entries(answer)
         .filter(([member]) => !UNTOLD.test(member))
-        .map(([member, value]) => [memberLabel(member), <Told key={member} kind={kind} member={member} value={value} />] as const)}
+        .map(([member, value]) => [memberLabel(member), <MemberValue key={member} kind={kind} member={member} value={value} />] as const)}
     />
   );
 }
 
-function Told({ kind, member, value }: { readonly kind: RecordKind; readonly member: string; readonly value: unknown }): ReactNode {
+function MemberValue({ kind, member, value }: { readonly kind: RecordKind; readonly member: string; readonly value: unknown }): ReactNode {
   const objects = (Array.isArray(value) ? value : [value]).filter((one): one is ApiRecord => typeof one === "object" && one !== null);
   if (objects.length === 0 || (Array.isArray(value) && objects.length < value.length))
     return <RecordValue kind={kind} member={member} value={value} />;

@@ -30,9 +30,9 @@ async function checkEach(kind: RecordKind, onChecked: (done: number, total: numb
     records.push(...items);
     if (items.length === 0 || records.length >= total) break;
   }
-  const asked = records.filter((record) => record["enabled"] !== false);
+  const checkable = records.filter((record) => record["enabled"] !== false);
   const found: Health[] = [];
-  const waiting = asked.values();
+  const waiting = checkable.values();
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (const record of waiting) {
@@ -43,7 +43,7 @@ async function checkEach(kind: RecordKind, onChecked: (done: number, total: numb
           detail: error.message,
         }));
         found.push({ id, name, is_healthy: answer["is_healthy"] === true, detail: String(answer["detail"] ?? "") });
-        onChecked(found.length, asked.length);
+        onChecked(found.length, checkable.length);
       }
     }),
   );

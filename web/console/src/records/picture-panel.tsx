@@ -34,8 +34,8 @@ export function PicturePanel({
     mutationFn(file: File): Promise<unknown> {
       const body = new FormData();
       body.set("file", file);
-      const asked = { path: { id }, body };
-      return operation === SET_ICON ? adminApi.call(SET_ICON, asked) : adminApi.call(SET_PHOTO, asked);
+      const request = { path: { id }, body };
+      return operation === SET_ICON ? adminApi.call(SET_ICON, request) : adminApi.call(SET_PHOTO, request);
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["records", of] });

@@ -27,7 +27,7 @@ export function IdentityLine({
   const [asking, setAsking] = useState(false);
   const queries = useQueryClient();
   const { subject, username, email } = identity;
-  const said = [username, email === username ? null : email].filter((one) => one !== null);
+  const names = [username, email === username ? null : email].filter((one) => one !== null);
   const unlink = useMutation({
     mutationFn: () =>
       adminApi.call("DELETE /v1/admin/identity-providers/{id}/identities", { path: { id: provider.id }, query: { subject } }),
@@ -44,8 +44,8 @@ export function IdentityLine({
           Known there by <code className="font-mono">{subject}</code>
         </span>
         <span className="text-sm break-words text-muted">
-          {said.length > 0 && <bdi>{said.join(", ")}</bdi>}
-          {said.length > 0 && ", "}
+          {names.length > 0 && <bdi>{names.join(", ")}</bdi>}
+          {names.length > 0 && ", "}
           linked {formatRelative(identity.created_at)},{" "}
           {identity.last_login === null ? "never signed in by it" : `signed in ${formatRelative(identity.last_login)}`}
         </span>

@@ -33,11 +33,11 @@ export function GroupSkills(group: GroupOfPanels): ReactNode {
   });
   const granted = found.data?.pages.flatMap((page) => page.agent_skills) ?? [];
   const choices = useChoices(SKILLS, chosen === null ? [] : [chosen], text);
-  const settled = async (said: string) => {
+  const settled = async (message: string) => {
     await queries.invalidateQueries({ queryKey: key });
     // The skill's page shows who may use it.
     await queries.invalidateQueries({ queryKey: ["skill"] });
-    tell(said);
+    tell(message);
   };
   const bind = useMutation({
     mutationFn: (skill: string) =>

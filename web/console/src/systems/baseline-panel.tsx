@@ -53,9 +53,9 @@ export function BaselinePanel({ id }: { readonly id: string }): ReactNode {
 }
 
 function Plots({ figures }: { readonly figures: readonly Figure[] }): ReactNode {
-  const told = figures.filter(({ points }) => points.length > 0);
+  const shownFigures = figures.filter(({ points }) => points.length > 0);
   const [chosen, choose] = useState("volume");
-  const figure = told.find(({ metric }) => metric === chosen) ?? told[0];
+  const figure = shownFigures.find(({ metric }) => metric === chosen) ?? shownFigures[0];
   if (figure === undefined) return <p className="text-muted">There were no calls in the last 14 days, or too few for a curve.</p>;
   return (
     <div className="grid gap-3">
@@ -63,7 +63,7 @@ function Plots({ figures }: { readonly figures: readonly Figure[] }): ReactNode 
         <SelectField
           label="Show"
           value={figure.metric}
-          choices={told.map(({ metric }) => ({ value: metric, label: METRICS[metric]?.label ?? metric }))}
+          choices={shownFigures.map(({ metric }) => ({ value: metric, label: METRICS[metric]?.label ?? metric }))}
           onChange={({ target }) => choose(target.value)}
         />
       </div>

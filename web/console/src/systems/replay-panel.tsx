@@ -66,12 +66,12 @@ export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
       {found.isPending && <Skeleton label="Loading" lines={3} />}
       {found.isError && <ErrorState error={found.error} title="Its replays could not be read" requestLabel="Request" />}
       <FormError error={freeze.error ?? run.error} />
-      {state !== undefined && <Told id={id} state={state} />}
+      {state !== undefined && <ReplaySummary id={id} state={state} />}
     </Panel>
   );
 }
 
-function Told({
+function ReplaySummary({
   id,
   state: { suite, gate, last_run: run, contract_version: version },
 }: {

@@ -94,8 +94,8 @@ export function TenantUsage({
   });
   const saved = useMutation({
     async mutationFn() {
-      const asked = new URLSearchParams({ ...query, group_by: by === "day" ? by : `day,${by}`, format: "csv" });
-      saveFile(await (await adminApi.send(`/v1/admin/usage?${asked}`)).blob(), "usage.csv");
+      const csvQuery = new URLSearchParams({ ...query, group_by: by === "day" ? by : `day,${by}`, format: "csv" });
+      saveFile(await (await adminApi.send(`/v1/admin/usage?${csvQuery}`)).blob(), "usage.csv");
     },
   });
   const first = found.data?.pages[0];

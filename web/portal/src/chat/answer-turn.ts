@@ -3,7 +3,7 @@ import { isPlainObject, type PlainObject } from "../tools/mcp-request.ts";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { runTool } from "../tools/run-tool.ts";
 import { isWrittenObject } from "../tools/written-json.ts";
-import { type AskedCall, streamAnswer } from "./ask.ts";
+import { type CalledTool, streamAnswer } from "./ask.ts";
 import type { ChatTurn, ToolCall, ToolRound } from "./conversation.ts";
 import { messagesOf, messagesOfRounds } from "./messages.ts";
 
@@ -71,7 +71,7 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
 }
 
 function roundOf(
-  { text, calls }: { readonly text: string; readonly calls: readonly AskedCall[] },
+  { text, calls }: { readonly text: string; readonly calls: readonly CalledTool[] },
   tools: readonly OfferedTool[],
 ): ToolRound {
   return {
@@ -91,7 +91,7 @@ function roundOf(
 }
 
 /** The text of a result for the model; for other content, its type. */
-function toldOf(result: PlainObject): string {
+function toolMessageText(result: PlainObject): string {
   const parts = (Array.isArray(result.content) ? result.content : []).map((part: unknown) => {
     if (!isPlainObject(part)) return "";
     if (typeof part.text === "string") return part.text;
@@ -127,7 +127,7 @@ async function settle(call: ToolCall, runId: string | null, signal: AbortSignal,
       });
     if (end.result.resultType === "input_required")
       return tell({ state: "failed", told: "The tool asks for input, which cannot be given in this conversation." });
-    tell({ state: end.result.isError === true ? "failed" : "done", told: toldOf(end.result), result: end.result });
+    tell({ state: end.result.isError === true ? "failed" : "done", told: toolMessageText(end.result), result: end.result });
   } catch (error) {
     if (signal.aborted) return tell({ state: "stopped", told: "The call was stopped." });
     const requestId = error instanceof ApiError ? error.requestId : null;

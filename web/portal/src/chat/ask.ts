@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-export interface AskedCall {
+export interface CalledTool {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
@@ -18,7 +18,7 @@ export interface AskedCall {
 interface Answered {
   readonly runId: string | null;
   readonly text: string;
-  readonly calls: readonly AskedCall[];
+  readonly calls: readonly CalledTool[];
   readonly passages: readonly GivenPassage[];
   /** Why the answer was cut off; null if the model ended it itself. */
   readonly cut: AnswerCut | null;
@@ -43,7 +43,7 @@ class CallPieces {
     }
   }
 
-  whole(): readonly AskedCall[] {
+  whole(): readonly CalledTool[] {
     return [...this.calls.entries()]
       .toSorted(([a], [b]) => a - b)
       .map(([at, call]) => ({ ...call, id: call.id === "" ? `call_${at}` : call.id }));

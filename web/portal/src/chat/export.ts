@@ -9,7 +9,7 @@ interface ExportTexts {
 const calledTool = ({ tool, name, serverName }: ToolCall) => ({ tool: tool ?? name, server: serverName });
 
 /** Text and tool calls in order, and the names of attached images. */
-function saidIn({ text, attachments = [], rounds = [] }: ChatTurn): string {
+function textOfTurn({ text, attachments = [], rounds = [] }: ChatTurn): string {
   const called = rounds.flatMap((round) => [
     round.text,
     ...round.calls.map(
@@ -25,8 +25,8 @@ function saidIn({ text, attachments = [], rounds = [] }: ChatTurn): string {
 /** Both formats state first which parts are AI-generated, and mark each such turn. */
 export function conversationAsMarkdown({ title, turns }: KeptConversation, { preamble, you, aiGenerated }: ExportTexts): string {
   const parts = turns
-    .map((turn) => ({ ...turn, said: saidIn(turn) }))
-    .filter(({ said }) => said !== "")
+    .map((turn) => ({ ...turn, said: textOfTurn(turn) }))
+    .filter(({ said: text }) => text !== "")
     .map(({ role, said, model }) => `## ${role === "user" ? you : `${model ?? ""} (${aiGenerated})`.trim()}\n\n${said}`);
   return `# ${title}\n\n> ${preamble}\n\n${parts.join("\n\n")}\n`;
 }

@@ -1,12 +1,12 @@
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { type RefObject, useCallback } from "react";
 import { usePortalTexts } from "../translations.ts";
-import type { AskedModel, Talk } from "./use-conversation.ts";
+import type { ModelChoice, Talk } from "./use-conversation.ts";
 
 /** Asks again from a turn on. The turns below it are dropped, which can be undone. */
 export function useAgain(
   talk: Talk,
-  model: AskedModel | null,
+  model: ModelChoice | null,
   region: RefObject<HTMLElement | null>,
 ): (turnId: string, text?: string) => void {
   const t = usePortalTexts();

@@ -15,7 +15,7 @@ import { type Asking, type Keeping, useKeeping } from "./use-keeping.ts";
 /** Interval at which a streaming answer is saved; at most this much is lost if the page closes. */
 const KEEP_EVERY_MS = 2_000;
 
-export interface AskedModel {
+export interface ModelChoice {
   readonly id: string;
   readonly name: string;
 }
@@ -35,11 +35,11 @@ export interface Talk {
   readonly elsewhere: boolean;
   /** Whether the browser failed to store the latest turns. */
   readonly unkept: boolean;
-  send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
+  send(text: string, attachments: readonly Attachment[], model: ModelChoice): void;
   /** Resumes the last answer, whose tool calls were interrupted when the page was left. */
-  resume(model: AskedModel): void;
+  resume(model: ModelChoice): void;
   /** Replaces the turns from this one on by a new answer or question. Returns the previous turns and the number dropped below. */
-  again(turnId: string, model: AskedModel, text?: string): { readonly before: readonly ChatTurn[]; readonly givenUp: number };
+  again(turnId: string, model: ModelChoice, text?: string): { readonly before: readonly ChatTurn[]; readonly givenUp: number };
   /** Restores these turns. */
   restore(turns: readonly ChatTurn[]): void;
   stop(): void;
@@ -90,11 +90,11 @@ function gateOf(
       if (plan === null || before === null) return;
       const others = (before.notice?.posted ?? []).filter((one) => one !== method);
       const shown = { text: plan.text, locale: plan.locale, posted: isPosted ? [...others, method] : others };
-      const told = { ...before, notice: shown };
-      conversation.tell(told);
+      const noticed = { ...before, notice: shown };
+      conversation.tell(noticed);
       // Marked even without a turn, so that a reload does not post the record again.
       markNotice(handle, shown);
-      void conversation.keep(told).then((kept) => kept !== null && unmarkNotice(handle, shown));
+      void conversation.keep(noticed).then((kept) => kept !== null && unmarkNotice(handle, shown));
     },
   });
 }
@@ -172,7 +172,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
   }, [owner, handle, systemId, keep, readAs, join, show]);
 
   const answer = useCallback(
-    async (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => {
+    async (before: readonly ChatTurn[], model: ModelChoice, title: string | null, begun: ChatTurn | null) => {
       if (gate === null) return;
       const stop = new AbortController();
       const at = new Date().toISOString();
@@ -241,7 +241,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
 type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;
 
 interface TurnParts extends Pick<Talk, "change">, Pick<Keeping, "drop"> {
-  readonly answer: (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => Promise<void>;
+  readonly answer: (before: readonly ChatTurn[], model: ModelChoice, title: string | null, begun: ChatTurn | null) => Promise<void>;
 }
 
 /** Operations on the turns. Their identities are stable, so that a turn is rendered again only when it changes. */

@@ -10,7 +10,7 @@ import { Gauge } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import type { ShownAlert } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
-import { toldAlert } from "../told.ts";
+import { alertText } from "../notification-texts.ts";
 import { usePortalTexts } from "../translations.ts";
 import { GroupUsage } from "../usage/group-usage.tsx";
 
@@ -29,7 +29,7 @@ function AlertCard({ alert }: { readonly alert: ShownAlert }): ReactNode {
       card.current?.focus();
     },
   });
-  const { title, body } = toldAlert(t, alert);
+  const { title, body } = alertText(t, alert);
   return (
     <li ref={card} tabIndex={-1}>
       <Panel

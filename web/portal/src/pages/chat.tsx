@@ -32,7 +32,7 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
   const t = usePortalTexts();
   const go = useNavigate();
   const cache = useQueryClient();
-  const [asked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const { conversation } = talk;
   if (conversation === null || conversation.turns.length === 0) return null;
   const texts = { preamble: t("exportPreamble"), you: t("you"), aiGenerated: t("aiGenerated") };
@@ -60,10 +60,10 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
           saveFile(new Blob([conversationAsJson(conversation, texts)], { type: "application/json" }), `${conversation.handle}.json`)
         }
       />
-      <IconButton icon={Trash2} label={t("deleteChat")} onClick={() => setAsked(true)} />
+      <IconButton icon={Trash2} label={t("deleteChat")} onClick={() => setRequested(true)} />
       <ConfirmDialog
-        open={asked}
-        onClose={() => setAsked(false)}
+        open={isRequested}
+        onClose={() => setRequested(false)}
         title={t("deleteChat")}
         description={t("deleteChatLead")}
         closeLabel={t("cancel")}
@@ -129,7 +129,7 @@ function Conversation({
     setChosen(id);
     rememberModel(owner, id);
   };
-  const [said, setSaid] = useState("");
+  const [announcement, setAnnouncement] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
   const rate = useRating(talk);
   const { conversation, notice, gate, streaming, elsewhere } = talk;
@@ -148,9 +148,9 @@ function Conversation({
   }, [title, t]);
   useEffect(() => {
     if (!streaming) return undefined;
-    setSaid("");
+    setAnnouncement("");
     follow();
-    return () => setSaid(t("responseComplete"));
+    return () => setAnnouncement(t("responseComplete"));
   }, [streaming, follow, t]);
 
   const onAgain = useAgain(talk, model, region);
@@ -210,7 +210,7 @@ function Conversation({
         </div>
       </div>
       <p role="status" className="sr-only">
-        {said}
+        {announcement}
       </p>
       <div className="mx-auto w-full max-w-3xl px-4 pb-4">
         <p role="status" className="mb-2 text-sm text-warn empty:mb-0">

@@ -8,7 +8,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { Bell } from "lucide-react";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
-import { toldNotification } from "../told.ts";
+import { notificationText } from "../notification-texts.ts";
 import { usePortalTexts } from "../translations.ts";
 
 const PAGE_SIZE = 50;
@@ -61,7 +61,7 @@ export function NotificationsPage(): ReactNode {
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface empty:hidden">
         {all.map((notification) => {
           const { id, is_read, created_at } = notification;
-          const { title, body } = toldNotification(t, notification);
+          const { title, body } = notificationText(t, notification);
           return (
             <li key={id} className="grid gap-1 p-4">
               <div className="flex flex-wrap items-center gap-2">

@@ -12,7 +12,7 @@ import { Bot, CircleStop } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { PortalApiSchemas } from "../api/portal-api-schemas.generated.ts";
 import { portalApi } from "../portal-client.ts";
-import { saidIn } from "../tasks/said-in.ts";
+import { textsOfTask } from "../tasks/task-texts.ts";
 import { usePortalTexts } from "../translations.ts";
 
 type AgentTask = PortalApiSchemas["AgentTask"];
@@ -123,7 +123,7 @@ function TaskLife({ task }: { readonly task: AgentTask }): ReactNode {
   });
   if (read.isPending) return <Skeleton label={t("loading")} />;
   if (read.isError) return <ErrorState error={read.error} title={t("unreadable")} requestLabel={t("request")} />;
-  const said = saidIn(read.data.task);
+  const messages = textsOfTask(read.data.task);
   return (
     <div className="grid gap-3 border-t border-line pt-3">
       <ol className="grid gap-1 text-sm">
@@ -136,9 +136,9 @@ function TaskLife({ task }: { readonly task: AgentTask }): ReactNode {
           </li>
         ))}
       </ol>
-      {said.length === 0 && <p className="text-sm text-muted">{t("taskNothingSaid")}</p>}
+      {messages.length === 0 && <p className="text-sm text-muted">{t("taskNothingSaid")}</p>}
       <ul className="grid gap-2">
-        {said.map(({ key, by, text }) => (
+        {messages.map(({ key, by, text }) => (
           <li key={key}>
             <p className="text-sm text-muted">{by === "user" ? t("taskYou") : by === "artifact" ? t("taskResult") : task.card_name}</p>
             <p dir="auto" className="break-words whitespace-pre-wrap">

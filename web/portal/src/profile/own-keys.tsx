@@ -59,11 +59,11 @@ export function OwnKeysPanel(): ReactNode {
 function OneKey({ apiKey }: { readonly apiKey: OwnApiKey }): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();
-  const [asked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const revoke = useMutation({
     mutationFn: () => portalApi.call("DELETE /v1/portal/api-keys/{key_id}", { path: { key_id: apiKey.id } }),
     async onSuccess() {
-      setAsked(false);
+      setConfirming(false);
       tell(t("keyRevoked"));
       await cache.invalidateQueries({ queryKey: KEY });
     },
@@ -82,13 +82,13 @@ function OneKey({ apiKey }: { readonly apiKey: OwnApiKey }): ReactNode {
         {ends !== null && ` · ${t("keyUntil", { when: formatDate(ends) })}`}
       </span>
       {status === "active" && (
-        <Button className="ml-auto" aria-label={t("revokeNamed", { name })} onClick={() => setAsked(true)}>
+        <Button className="ml-auto" aria-label={t("revokeNamed", { name })} onClick={() => setConfirming(true)}>
           {t("revoke")}
         </Button>
       )}
       <ConfirmDialog
-        open={asked}
-        onClose={() => setAsked(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={t("revokeNamed", { name })}
         description={t("revokeLead")}
         closeLabel={t("cancel")}

@@ -39,7 +39,7 @@ export function PrimaryGroupPanel(): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();
   const groups = useQuery({ queryKey: ["groups"], queryFn: () => portalApi.call("GET /v1/portal/auth/groups") });
-  const [looked, setLooked] = useState<string | null>(null);
+  const [shownGroup, setShownGroup] = useState<string | null>(null);
   const choose = useMutation({
     mutationFn: (id: string) => portalApi.call("PATCH /v1/portal/auth/primary-group", { body: { group_id: id } }),
     async onSuccess() {
@@ -50,7 +50,7 @@ export function PrimaryGroupPanel(): ReactNode {
   if (groups.isPending) return <Skeleton label={t("loading")} lines={2} />;
   if (groups.isError) return <ErrorState error={groups.error} title={t("unreadable")} requestLabel={t("request")} />;
   const { groups: all, primary_group_id: primary } = groups.data;
-  const shown = all.find(({ id }) => id === looked)?.id ?? primary ?? all[0]?.id;
+  const shown = all.find(({ id }) => id === shownGroup)?.id ?? primary ?? all[0]?.id;
   return (
     <Panel title={t("groups")}>
       {shown === undefined ? (
@@ -67,7 +67,7 @@ export function PrimaryGroupPanel(): ReactNode {
             label={t("primaryGroup")}
             hint={t("primaryHint")}
             value={shown}
-            onChange={({ target }) => setLooked(target.value)}
+            onChange={({ target }) => setShownGroup(target.value)}
             choices={all.map(({ id, name, display_name }) => ({ value: id, label: display_name ?? name }))}
           />
           <OpenToGroup groupId={shown} />

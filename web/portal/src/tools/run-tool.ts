@@ -70,14 +70,14 @@ interface Decision {
 /** Checks at each event from the gateway, and at an interval in case events are lost. */
 async function decision(id: string, signal: AbortSignal): Promise<Decision> {
   for (;;) {
-    const told = nextFeedEvent(LOOK_AGAIN_MS, signal);
+    const feedEvent = nextFeedEvent(LOOK_AGAIN_MS, signal);
     const decided = await decidedNow(id, signal).catch((error: unknown) => {
       // A failed poll does not end the wait: the call is still pending.
       if (error instanceof ApiError && (error.status === 0 || error.status >= 502)) return null;
       throw error;
     });
     if (decided !== null) return decided;
-    await told;
+    await feedEvent;
     signal.throwIfAborted();
   }
 }

@@ -58,7 +58,7 @@ function AppFrame({ page, serverId, serverName, given, result }: Omit<ToolAppPro
     const bridge = bridgeFor(serverId, stop.signal, {
       input: input.current,
       page,
-      onHeight: (asked) => setHeight(Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, Math.ceil(asked)))),
+      onHeight: (requestedHeight) => setHeight(Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, Math.ceil(requestedHeight)))),
       onLink: setLink,
       onCall: (call) => setCalls((before) => [...before.filter(({ id }) => id !== call.id), call].slice(-CALLS_TOLD)),
     });
@@ -147,14 +147,14 @@ function bridgeFor(serverId: string, signal: AbortSignal, { input, page, onHeigh
     > extends Promise<infer Answer>
       ? Answer
       : never;
-  bridge.oncalltool = async ({ name, arguments: asked = {} }) => {
+  bridge.oncalltool = async ({ name, arguments: toolArguments = {} }) => {
     const id = newUlid();
     onCall({ id, tool: name, state: "running" });
     try {
       const end = await runTool({
         serverId,
         tool: name,
-        argumentsText: JSON.stringify(asked),
+        argumentsText: JSON.stringify(toolArguments),
         runId: null,
         signal,
         onHeld: () => onCall({ id, tool: name, state: "waiting" }),

@@ -26,9 +26,9 @@ export function toolPage(resource: AppResource): ToolPage {
   const meta = isPlainObject(resource._meta) ? resource._meta : {};
   const ui = isPlainObject(meta.ui) ? meta.ui : {};
   const csp = isPlainObject(ui.csp) ? ui.csp : {};
-  const asked = new URLSearchParams([
+  const addressQuery = new URLSearchParams([
     ...namesOf(csp.connectDomains).map((domain) => ["connect", domain]),
     ...namesOf(csp.resourceDomains).map((domain) => ["resource", domain]),
   ]).toString();
-  return { html: htmlOf(resource), address: `/portal/sandbox${asked === "" ? "" : `?${asked}`}` };
+  return { html: htmlOf(resource), address: `/portal/sandbox${addressQuery === "" ? "" : `?${addressQuery}`}` };
 }

@@ -47,8 +47,8 @@ export function addressOf({ path, about }: Operation, { values }: TriedRequest, 
     .filter((one) => one.in === "query")
     .map(({ name }) => [name, values[parameterKey("query", name)] ?? ""] as const)
     .filter(([, value]) => value !== "");
-  const asked = query.length === 0 ? "" : `?${new URLSearchParams(query.map(([name, value]) => [name, value]))}`;
-  return `${origin}${filled}${asked}`;
+  const queryText = query.length === 0 ? "" : `?${new URLSearchParams(query.map(([name, value]) => [name, value]))}`;
+  return `${origin}${filled}${queryText}`;
 }
 
 function parameterHeaders({ about }: Operation, { values }: TriedRequest): readonly (readonly [string, string])[] {

@@ -1,11 +1,11 @@
 import { beginningOf } from "../../kernel/text/character-start.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
-import type { SaidOfFile } from "./caller.ts";
+import type { FileDescription } from "./caller.ts";
 
 const LONGEST = 255;
 
-export function unstorableFacts({ chatId, modelId, displayName }: SaidOfFile): Refusal | null {
+export function unstorableFacts({ chatId, modelId, displayName }: FileDescription): Refusal | null {
   const texts = { chat_id: chatId, model_id: modelId, display_name: displayName };
   const fields = Object.entries(texts).flatMap(([field, text]) =>
     text == null || (text.length > 0 && text.length <= LONGEST && isStorableText(text))

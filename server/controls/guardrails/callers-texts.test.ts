@@ -8,7 +8,7 @@ import type { Exchange } from "../../road/surface.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { AnswerGuard } from "./answers/answer-guard.ts";
-import { askedBy } from "./asked-texts.ts";
+import { callersTexts } from "./callers-texts.ts";
 
 const MAIL = "joe@example.com";
 const REDACTED = "[REDACTED:email]";
@@ -30,7 +30,9 @@ const call = { target: { kind: "model", route: { members: [{ model: { systemProm
 
 function guarded(body: object): JsonObject {
   const said = structuredClone(body) as JsonObject;
-  runToEnd(new AnswerGuard(ANSWER_FORMATS.responses, answerGuardRun({ pii: { action: "redact" } }), askedBy(call, exchange())).whole(said));
+  runToEnd(
+    new AnswerGuard(ANSWER_FORMATS.responses, answerGuardRun({ pii: { action: "redact" } }), callersTexts(call, exchange())).whole(said),
+  );
   return said;
 }
 

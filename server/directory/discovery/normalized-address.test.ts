@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toldAddress } from "./told-address.ts";
+import { normalizedAddress } from "./normalized-address.ts";
 
 test.each([
   ["https://user:secret@mcp.vendor.example/mcp?key=secret#secret", "https://mcp.vendor.example/mcp"],
@@ -10,5 +10,5 @@ test.each([
   ["http://127.0.0.1:8080/v1/proxy/mcp/mcp-1", "http://127.0.0.1:8080/v1/proxy/mcp/mcp-1"],
   ["?key=secret", ""],
 ])("the reported address %s is stored as %s", (told, kept) => {
-  expect(toldAddress(told)).toBe(kept);
+  expect(normalizedAddress(told)).toBe(kept);
 });

@@ -1,4 +1,4 @@
-interface Said {
+interface TaskMessage {
   readonly key: string;
   readonly by: "user" | "agent" | "artifact";
   readonly text: string;
@@ -19,10 +19,10 @@ function partText({ text, data, url, filename, mediaType }: Members): string {
 const textOf = ({ parts }: Members) => listOf(parts).map(partText).join("\n");
 
 /** The messages and artifacts of a task (an A2A 1.0 object), in order. */
-export function saidIn(task: unknown): readonly Said[] {
+export function textsOfTask(task: unknown): readonly TaskMessage[] {
   const { history, status, artifacts } = membersOf(task);
   const messages = [...listOf(history), membersOf(membersOf(status)["message"])];
-  const said = messages.map((message, at) => ({
+  const entries = messages.map((message, at) => ({
     key: `message ${at}`,
     by: message["role"] === "ROLE_USER" ? ("user" as const) : ("agent" as const),
     text: textOf(message),
@@ -34,5 +34,5 @@ export function saidIn(task: unknown): readonly Said[] {
     const text = isText ? pieces.map(({ text: piece }) => String(piece)).join("") : textOf(artifact);
     return { key: `artifact ${at}`, by: "artifact" as const, text };
   });
-  return [...said, ...made].filter(({ text }) => text !== "");
+  return [...entries, ...made].filter(({ text }) => text !== "");
 }

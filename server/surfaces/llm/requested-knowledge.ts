@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import type { AskedKnowledge } from "../../road/request/asked-knowledge.ts";
+import type { RequestedKnowledge } from "../../road/request/requested-knowledge.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { ConversationInbound } from "../../wire/inbound.ts";
 
@@ -8,7 +8,7 @@ const MEMBER = "gw_knowledgebases";
 const MOST = 20;
 
 /** The knowledge bases that a request names, which are removed from it. */
-export function askedKnowledge(inbound: ConversationInbound): AskedKnowledge | Refusal {
+export function requestedKnowledge(inbound: ConversationInbound): RequestedKnowledge | Refusal {
   const named = inbound.takeOut(MEMBER) ?? null;
   if (named === null) return { ids: null };
   if (!Array.isArray(named) || named.length > MOST || named.some((id) => typeof id !== "string" || id.length > 100))

@@ -5,7 +5,7 @@ import type { usePortalTexts } from "./translations.ts";
 type PortalTexts = ReturnType<typeof usePortalTexts>;
 
 /** An alert or notification in the reader's language; without a translation, the gateway's English text. */
-export interface Told {
+export interface NotificationText {
   readonly title: string;
   readonly body: string;
 }
@@ -38,7 +38,7 @@ function alertedName(t: PortalTexts, type: string): string | undefined {
 }
 
 /** Null if the reader's language has no name for the limit. */
-function toldCrossing(t: PortalTexts, { type, current, threshold, limit }: Crossing): Told | null {
+function crossingText(t: PortalTexts, { type, current, threshold, limit }: Crossing): NotificationText | null {
   const name = alertedName(t, limit.limit_type);
   if (name === undefined) return null;
   const use = t("limitUse", { whose: whoseLimit(t, limit), level: limitLevel(t, limit.limit_type, current, limit.max_limit) });
@@ -57,14 +57,14 @@ function toldCrossing(t: PortalTexts, { type, current, threshold, limit }: Cross
   }
 }
 
-export function toldAlert(t: PortalTexts, alert: ShownAlert): Told {
+export function alertText(t: PortalTexts, alert: ShownAlert): NotificationText {
   const { alert_type: type, title, message, current_value: current, threshold_value: threshold, usage_limit: limit } = alert;
-  const told = limit === null || current === null || threshold === null ? null : toldCrossing(t, { type, current, threshold, limit });
-  return told ?? { title, body: message };
+  const text = limit === null || current === null || threshold === null ? null : crossingText(t, { type, current, threshold, limit });
+  return text ?? { title, body: message };
 }
 
 /** What a notification's `metadata` says about the call that waits or waited for approval. */
-interface AskedCall {
+interface ApprovedCall {
   readonly requester_display: string;
   readonly capability_name: string;
   readonly server_name: string;
@@ -73,31 +73,34 @@ interface AskedCall {
   readonly resolved_by?: string | null;
 }
 
-function toldApproval(t: PortalTexts, type: string, asked: AskedCall): Told | null {
-  const tool = asked.capability_name;
-  const call = { tool, server: asked.server_name };
-  const resolver = { ...call, who: asked.resolved_by ?? t("toldAdministrator") };
+function approvalText(t: PortalTexts, type: string, approvedCall: ApprovedCall): NotificationText | null {
+  const tool = approvedCall.capability_name;
+  const call = { tool, server: approvedCall.server_name };
+  const resolver = { ...call, who: approvedCall.resolved_by ?? t("toldAdministrator") };
   switch (type) {
     case "approval_requested":
-      return { title: t("toldApprovalNeeded", { tool }), body: t("toldAsks", { ...call, who: asked.requester_display }) };
+      return { title: t("toldApprovalNeeded", { tool }), body: t("toldAsks", { ...call, who: approvedCall.requester_display }) };
     case "approval_resolved":
-      return asked.status === "approved"
+      return approvedCall.status === "approved"
         ? { title: t("toldApproved", { tool }), body: t("toldApprovedBy", resolver) }
         : { title: t("toldRejected", { tool }), body: t("toldRejectedBy", resolver) };
     case "approval_expired":
-      return { title: t("toldExpired", { tool }), body: asked.resolved === true ? t("toldUnused", resolver) : t("toldUnresolved", call) };
+      return {
+        title: t("toldExpired", { tool }),
+        body: approvedCall.resolved === true ? t("toldUnused", resolver) : t("toldUnresolved", call),
+      };
     default:
       return null;
   }
 }
 
-export function toldNotification(t: PortalTexts, { notification_type: type, title, body, metadata }: PortalNotification): Told {
+export function notificationText(t: PortalTexts, { notification_type: type, title, body, metadata }: PortalNotification): NotificationText {
   const { usage_limit: limit, current_value: current, threshold_value: threshold } = metadata;
-  const told =
+  const texts =
     limit != null
-      ? toldCrossing(t, { type, current: Number(current), threshold: Number(threshold), limit: limit as AlertedLimit })
+      ? crossingText(t, { type, current: Number(current), threshold: Number(threshold), limit: limit as AlertedLimit })
       : "capability_name" in metadata
-        ? toldApproval(t, type, metadata as unknown as AskedCall)
+        ? approvalText(t, type, metadata as unknown as ApprovedCall)
         : null;
-  return told ?? { title, body };
+  return texts ?? { title, body };
 }

@@ -9,7 +9,7 @@ export interface Pictures {
 }
 
 /** A requested video. */
-export interface AskedVideo {
+export interface ReferencedVideo {
   /** Null if left to the provider. */
   readonly seconds: number | null;
   readonly resolution: string | null;
@@ -26,7 +26,7 @@ export interface Sound {
 }
 
 /** The media settings of a request, under the names that media governance uses to limit them. */
-export interface MediaAsked {
+export interface MediaRequest {
   /** Checked against `<name>_whitelist`. */
   readonly choices: Readonly<Record<string, MediaChoice>>;
   /** Checked against `max_<name>`; the speed also against `speed_min`. Null if unknown. */

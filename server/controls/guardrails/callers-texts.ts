@@ -2,13 +2,13 @@ import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { routeOf } from "../../road/target.ts";
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
-import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
+import type { IsCallersText } from "../../wire/texts/other-answer-texts.ts";
 import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
 
 /**
  * Tells whether a text only repeats the request or the model's system prompt, which some answers echo. The request is read on first use.
  */
-export function askedBy(call: Call, { conversation }: Exchange): AskedText {
+export function callersTexts(call: Call, { conversation }: Exchange): IsCallersText {
   let known: ReadonlySet<string> | null = null;
   return (text) => {
     if (conversation === undefined) return false;

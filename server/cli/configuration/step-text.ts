@@ -5,7 +5,7 @@ import { valueText, type ConfigValue } from "./value.ts";
 
 const SIGNS = { create: "+", change: "~", delete: "-" } as const;
 
-export function toldStep(step: Step): string {
+export function stepText(step: Step): string {
   const head = `${SIGNS[step.action]} ${step.kind.section} "${step.name}"\n`;
   if (step.action !== "change") return head;
   const isSecret = ({ member, before, after }: Difference) =>
@@ -15,7 +15,7 @@ export function toldStep(step: Step): string {
     .join("")}`;
 }
 
-export function toldDocument({ about, before, after, isSecretAlone }: DocumentStep): string {
+export function documentText({ about, before, after, isSecretAlone }: DocumentStep): string {
   return isSecretAlone === true ? `~ ${about}: another secret\n` : `~ ${about}: ${short(before)} -> ${short(after)}\n`;
 }
 
