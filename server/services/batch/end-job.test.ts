@@ -17,7 +17,7 @@ async function filesAfter(
   const end = jobEnder({
     store: {
       beginEnd: async () => begun,
-      toldEnd: async () => recorded,
+      reportedBatchEnd: async () => recorded,
       finish: async (_id: string, _runner: string, these: object) => void (named = these),
     },
     files: {

@@ -46,7 +46,7 @@ test("an event that may be the last is held back until it is known what follows"
 test("an image with implausible usage is metered by what was requested", () => {
   const stream = new PictureStream({ ...asked, asked: { quality: "high", size: null } }, 12);
   passed(stream, event("completed", { usage: { input_tokens: -5, output_tokens: 1.5 } }));
-  expect(stream.usage).toMatchObject({ images: 1, imagesAsked: { quality: "high", size: null }, estimated: true });
+  expect(stream.usage).toMatchObject({ images: 1, requestedImages: { quality: "high", size: null }, estimated: true });
 });
 
 test("an unfinished image is estimated by its size and by the number of input images", () => {

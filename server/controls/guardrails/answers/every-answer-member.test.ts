@@ -264,10 +264,10 @@ test("an answer nested too deeply to inspect is refused", () => {
 });
 
 const WIRE = join(import.meta.dir, "../../../wire");
-const FIXTURES = (["openai", "completions", "responses", "messages", "gemini"] as const).flatMap((folder) =>
+const FIXTURES = (["openai/chat", "completions", "responses", "messages", "gemini"] as const).flatMap((folder) =>
   readdirSync(join(WIRE, folder, "fixtures"))
     .filter((file) => /reply.*\.json$/.test(file))
-    .map((file) => [folder === "openai" ? "chat" : folder, join(WIRE, folder, "fixtures", file)] as const),
+    .map((file) => [folder === "openai/chat" ? "chat" : folder, join(WIRE, folder, "fixtures", file)] as const),
 );
 
 test.each(FIXTURES)("example answers of vendors have no findings (%s, %s)", (format, file) => {
