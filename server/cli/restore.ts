@@ -10,7 +10,7 @@ import { moveFiles } from "../store/files/files.ts";
 import { openBlobDirectory } from "../store/files/blob-directory.ts";
 import type { BlobStore } from "../store/files/blobs.ts";
 import { type DataDirectory, openDataDirectory } from "../store/data-directory.ts";
-import { type Database, type DatabaseConnection, openDatabase } from "../store/database.ts";
+import { type Database, openDatabase } from "../store/database.ts";
 import { holdConnection } from "../store/connections/held-connection.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 import { migrateTo, requireMigrations } from "../store/migrate.ts";
@@ -81,7 +81,11 @@ async function restoreInto(
   const embedded = url === undefined ? await startEmbeddedPostgres({ directory, log }) : null;
   const connection = openDatabase(url ?? embedded?.url ?? "", { log, max: 3 });
   try {
-    const told = await loadBackup(connection, directory, path);
+    const taken =
+      embedded === null
+        ? `${connection.place} has tables already: a backup goes into an empty database`
+        : `${directory.path} has a database already: name another --data-dir`;
+    const told = await loadBackup(connection.db, directory, path, taken);
     await io.stdout(`restored      ${told.tables} tables, read back as they were written; ${told.files} files, ${told.secrets} secrets\n`);
     const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
     await io.stdout(`${about.padEnd(14)}${detail}\n`);
@@ -93,7 +97,7 @@ async function restoreInto(
 }
 
 /** Either the whole backup takes effect, or the database stays marked as half restored, and the next try starts over. */
-async function loadBackup({ db, place }: DatabaseConnection, directory: DataDirectory, path: string) {
+async function loadBackup(db: Database, directory: DataDirectory, path: string, taken: string) {
   const told = { tables: 0, files: 0, secrets: 0 };
   const entries = readArchive(path);
   const first = await entries.next();
@@ -103,8 +107,7 @@ async function loadBackup({ db, place }: DatabaseConnection, directory: DataDire
   const held = await holdConnection(db);
   let table: TableEntry = { entry: "table", name: "", columns: [] };
   try {
-    if (!(await beginRestore(held.db, held.client)))
-      throw new Error(`the database ${place} has tables already: a backup goes into an empty one, or into a new --data-dir`);
+    if (!(await beginRestore(held.db, held.client))) throw new Error(taken);
     const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
     await migrateTo(db, migrations);
     await beginLoading(held.client);
