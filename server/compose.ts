@@ -73,7 +73,6 @@ export async function compose(
   });
   const group = hooks.group ?? alone();
   const directory = openDataDirectory(config.dataDir);
-  const keys = keysOf(config, directory);
   // Closed in reverse order, also if a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
@@ -85,6 +84,7 @@ export async function compose(
     closers.push(close);
     const { db } = connection;
     await migrate(db);
+    const keys = keysOf(config, directory);
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
     const upstream = upstreamOf(config, clock);
 

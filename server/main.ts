@@ -14,7 +14,7 @@ import type { KnownFacts } from "./cli/imports/litellm-catalog.ts";
 import { endWithReader, written } from "./cli/standard-output.ts";
 import { verifyCommand } from "./cli/verify.ts";
 import { doctorCommand } from "./cli/doctor.ts";
-import { ChainUnproven } from "./ledger/journal/recovery.ts";
+import { ChainUnproven } from "./ledger/journal/chain-unproven.ts";
 import { JournalDamaged } from "./ledger/journal/journal-contents.ts";
 import { type Configuration, readConfiguration } from "./kernel/configuration/configuration.ts";
 import { ConfigurationError } from "./kernel/configuration/read-variable.ts";

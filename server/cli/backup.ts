@@ -5,7 +5,9 @@ import { systemClock } from "../kernel/clock.ts";
 import { signUnsignedHeads } from "../ledger/checkpoints/unsigned-heads.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { holdConnection } from "../store/connections/held-connection.ts";
-import { appliedMigrations, hasTables, pendingMigrations, productRelease } from "../store/migrate.ts";
+import { hasTables } from "../store/inspect-database.ts";
+import { appliedMigrations, pendingMigrations, refuseHalfRestored } from "../store/migrate.ts";
+import { productRelease } from "../store/product-release.ts";
 import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/records/table-contents.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
@@ -91,6 +93,7 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
   let failed = true;
   try {
     if (!(await hasTables(held.db))) throw new Error("the database has no table: did a gateway ever start on it?");
+    await refuseHalfRestored(held.db);
     await beginReading(held.client);
     await pendingMigrations(held.db);
     const migrations = [...(await appliedMigrations(held.db))].map(([name, digest]) => ({ name, digest }));

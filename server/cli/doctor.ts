@@ -8,16 +8,14 @@ import { type Configuration, readConfiguration } from "../kernel/configuration/c
 import { groupSize, journalShare } from "../kernel/configuration/group-size.ts";
 import { unreadCollectorSettings } from "../kernel/configuration/unread-collector-settings.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { bucketState } from "../ledger/checkpoints/stored-checkpoints.ts";
 import { KEPT_FREE_BYTES } from "../ledger/journal/disk-room.ts";
 import { journalFiles, listSegments } from "../ledger/journal/segments.ts";
 import { listSigningKeys } from "../ledger/checkpoints/signing-keys.ts";
 import { ensuredUntil } from "../store/ledger/audit-partitions.ts";
 import type { Database } from "../store/database.ts";
-import { openBucket } from "../store/files/bucket.ts";
-import { outbound } from "../runtime/outbound.ts";
 import { openValkey } from "../runtime/valkey.ts";
-import { pendingMigrations, serverVersion } from "../store/migrate.ts";
+import { serverVersion } from "../store/inspect-database.ts";
+import { pendingMigrations } from "../store/migrate.ts";
 import { importsWithoutKey } from "../store/records/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { openAuditDatabase } from "./audit-database.ts";
@@ -25,6 +23,7 @@ import { EMBEDDED_PASSWORD } from "./running-database.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
+import { examineBucket } from "./examine-bucket.ts";
 import { examineChains, type KeptCheckpoints } from "./examine-chains.ts";
 import { examineClock } from "./examine-clock.ts";
 import { examineSecretKey } from "./examine-secret-key.ts";
@@ -258,26 +257,5 @@ function tailOf(file: string): string {
     return from === 0 ? text : text.slice(text.indexOf("\n") + 1);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-async function* examineBucket(db: Database, { auditCheckpointBucket: settings }: Configuration): AsyncGenerator<DoctorFinding> {
-  if (settings === undefined) return;
-  const bucket = openBucket(settings, outbound({ allowPrivate: true }));
-  try {
-    const { kept, lacking, contradicting } = await bucketState(bucket, db);
-    yield finding(
-      lacking.length > 0 ? "warning" : "ok",
-      "checkpoint bucket",
-      `${bucket.address} answers; ${lacking.length > 0 ? `the newest checkpoint of ${lacking.join(", ")} is not there: is a gateway with these settings running?` : `it has the newest checkpoint of ${kept} chain(s)`}`,
-    );
-    for (const chainId of contradicting)
-      yield finding(
-        "wrong",
-        "checkpoint bucket",
-        `${bucket.address} has checkpoints of ${chainId} that the database does not have: the chain was set back; gatehouse audit verify --checkpoints says from which row on`,
-      );
-  } catch (error) {
-    yield finding("wrong", "checkpoint bucket", `${bucket.address}: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
@@ -14,8 +13,8 @@ import { type DataDirectory, openDataDirectory } from "../store/data-directory.t
 import { type Database, openDatabase } from "../store/database.ts";
 import { holdConnection } from "../store/connections/held-connection.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
-import { findHome } from "../store/embedded/home.ts";
-import { hasTables, migrateTo } from "../store/migrate.ts";
+import { migrateTo, requireMigrations } from "../store/migrate.ts";
+import { beginRestore, endRestore } from "../store/unfinished-restore.ts";
 import { beginLoading, loadRows, makePartitions, setSequences, withoutRules } from "../store/records/table-contents.ts";
 import { exitCode } from "./audit-report.ts";
 import { readArchive } from "./backup/archive.ts";
@@ -34,7 +33,8 @@ Restores a backup into a database without tables, and its secrets and files into
 backup is read to its end first. What was written is then read back and compared with the digests in the backup before it takes
 effect, and every audit chain is verified. The output says whether the secret key (GW_SECRET_KEY, or the one in the backup) opens
 the stored upstream keys. Nothing else may use the database or data directory meanwhile. Without --database-url and DATABASE_URL
-the embedded database of the data directory is used.
+the embedded database of the data directory is used. If a restore fails or is killed, no gateway starts on the database until
+the same command has succeeded.
 Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2 (restored, a chain damaged), 3 (not restored).
 `;
 
@@ -78,19 +78,15 @@ async function restoreInto(
   io: CommandIo,
 ): Promise<number> {
   const log = jsonLog("error");
-  if (url === undefined && existsSync(findHome(realpathSync(directory.path)).cluster))
-    throw new Error(`${directory.path} has a database already: name another --data-dir, also where a restore into it was broken off`);
   const embedded = url === undefined ? await startEmbeddedPostgres({ directory, log }) : null;
   const connection = openDatabase(url ?? embedded?.url ?? "", { log, max: 3 });
   try {
-    if (await hasTables(connection.db))
-      throw new Error(
-        `the database ${connection.place} has tables already: a backup goes into an empty one, made anew where a restore was broken off`,
-      );
-    const counts = await loadBackup(connection.db, directory, path);
-    await io.stdout(
-      `restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`,
-    );
+    const taken =
+      embedded === null
+        ? `${connection.place} has tables already: a backup goes into an empty database`
+        : `${directory.path} has a database already: name another --data-dir`;
+    const counts = await loadBackup(connection.db, directory, path, taken);
+    await io.stdout(`restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`);
     const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
     await io.stdout(`${about.padEnd(14)}${detail}\n`);
     return await verifyAll(connection.db, io);
@@ -100,17 +96,20 @@ async function restoreInto(
   }
 }
 
-async function loadBackup(db: Database, directory: DataDirectory, path: string) {
+/** Either the whole backup takes effect, or the database stays marked as half restored, and the next try starts over. */
+async function loadBackup(db: Database, directory: DataDirectory, path: string, taken: string) {
   const counts = { tables: 0, files: 0, secrets: 0 };
-  const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
   const entries = readArchive(path);
   const first = await entries.next();
   const head: BackupHead = requireBackup(path, first.value?.head ?? {});
-  await migrateTo(db, new Map(head.migrations.map(({ name, digest }) => [name, digest])));
+  const migrations = new Map(head.migrations.map(({ name, digest }) => [name, digest]));
+  await requireMigrations(migrations);
   const held = await holdConnection(db);
   let table: TableEntry = { entry: "table", name: "", columns: [] };
-  let failed = true;
   try {
+    if (!(await beginRestore(held.db, held.client))) throw new Error(taken);
+    const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
+    await migrateTo(db, migrations);
     await beginLoading(held.client);
     await withoutRules(held.client, async () => {
       await makePartitions(held.client, head.partitions);
@@ -129,13 +128,11 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
       await setSequences(held.client, head.sequences);
       if (head.migrations.some(({ name }) => name === DIRECTORIES_OF_FILES)) await moveFiles(held.db, blobs.directory);
     });
+    await endRestore(held.client);
     await held.client.query("COMMIT");
     await held.client.query("ANALYZE");
-    failed = false;
-  } catch (error) {
-    throw new Error(`${reasonOf(error)}; the database is left without rows: make it anew before the next try`, { cause: error });
   } finally {
-    held.release(failed);
+    held.release(true);
   }
   return counts;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { hostname } from "node:os";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { verifyChain } from "./chains/chains.ts";
 import { callRow, copyAsCrashed, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -32,4 +33,25 @@ test("rows of a journal are shipped even if a copy of it was shipped meanwhile, 
   const ids = new Set(there.map(({ id }) => id as string | undefined));
   expect(rows.map(({ id }) => ids.has(id as string))).toEqual([true, true, true, true]);
   expect((await verifyChain(database.db, again.chainId)).verdict).toBe("broken_link");
+});
+
+test("a journal of which a copy wrote more rows meanwhile is refused with where they were written, until that gateway is stopped", async () => {
+  const directory = temporaryDirectory();
+  const first = await testLedger(database.db, directory);
+  await first.seal(callRow());
+  await first.close();
+  const copy = await testLedger(database.db, copyAsCrashed(directory), { checkpointMs: 1_000_000 });
+  for (let i = 0; i < 3; i++) await copy.seal(callRow());
+  await copy.shipped();
+
+  const refused = (await testLedger(database.db, directory).catch((error: unknown) => error)) as Error;
+  expect(refused.message).toContain(`ends at row 1 of chain ${copy.chainId}, and the database has it up to row 4`);
+  expect(refused.message).toContain(`a gateway on ${hostname()} continued the chain from a copy of this journal directory`);
+  expect(refused.message).not.toContain("\n");
+
+  await copy.close();
+  const again = await testLedger(database.db, directory);
+  await again.seal(callRow());
+  await again.close();
+  expect(await verifyChain(database.db, again.chainId)).toMatchObject({ verdict: "intact", rows_checked: 5 });
 });

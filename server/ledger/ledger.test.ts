@@ -7,7 +7,7 @@ import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { until } from "../../tests/support/until.ts";
 import { shipAuditRows } from "../store/ledger/audit-shipping.ts";
 import { verifyChain } from "./chains/chains.ts";
-import { ChainUnproven } from "./journal/recovery.ts";
+import { ChainUnproven } from "./journal/chain-unproven.ts";
 import { JournalDamaged } from "./journal/journal-contents.ts";
 import { journalFiles, listSegments, segmentPath } from "./journal/segments.ts";
 import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";

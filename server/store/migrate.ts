@@ -4,6 +4,7 @@ import type { Database } from "./database.ts";
 import { databaseRefusal } from "./connections/database-state.ts";
 import { FOLDED } from "./folded-migrations.ts";
 import { migrationFileNames, digestsOfMigrations, MIGRATIONS_DIRECTORY, type Migrations } from "./migration-files.ts";
+import { isHalfRestored } from "./unfinished-restore.ts";
 
 // Arbitrary, but the same in every process that migrates the database.
 const LOCK = 7_201_837_542;
@@ -11,14 +12,9 @@ const LOCK = 7_201_837_542;
 /** A one-line reason why the gateway cannot start. */
 export class MigrationError extends Error {}
 
-/** The server's major version. */
-export async function serverVersion(db: Database): Promise<number> {
-  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`.execute(db);
-  return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
-}
-
 /** Names of the migrations not yet applied to the database. Throws `MigrationError` where `migrate` would. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
+  await refuseHalfRestored(db);
   const files = await migrationFileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
   if (made[0]?.there !== true) return files;
@@ -28,34 +24,38 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   return files.filter((name) => !applied.has(name));
 }
 
-/** Whether the database has any tables. */
-export async function hasTables(db: Database): Promise<boolean> {
-  const { rows } =
-    await sql`SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') LIMIT 1`.execute(db);
-  return rows.length > 0;
-}
-
-/** The version of this program. */
-export async function productRelease(): Promise<string> {
-  const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
-  return version;
-}
-
-/** Migrates an empty database to exactly these migrations. Throws `MigrationError` if this release lacks one of them. */
-export async function migrateTo(db: Database, migrations: ReadonlyMap<string, string>): Promise<void> {
+/** Throws `MigrationError` unless this release has exactly these migrations among its own. */
+export async function requireMigrations(migrations: Migrations): Promise<void> {
   const digests = await digestsOfMigrations(await migrationFileNames());
   for (const [name, digest] of migrations) {
     if (!digests.has(name))
       throw new MigrationError(`it needs migration ${name}, which this release does not have: restore with the release that made it`);
     if (digests.get(name) !== digest) throw new MigrationError(`migration ${name} of this release is another one than that of the backup`);
   }
-  await migrate(db, (name) => migrations.has(name));
+}
+
+/** Migrates a database that is being restored, and may have some of these migrations, to exactly these. Throws `MigrationError`. */
+export async function migrateTo(db: Database, migrations: Migrations): Promise<void> {
+  await applyOrRefuse(() => applyNew(db, (name) => migrations.has(name)));
 }
 
 /** Applies pending migrations in order, each in its own transaction. Safe to run in many processes at once. Throws `MigrationError`. */
-export async function migrate(db: Database, wanted: (name: string) => boolean = () => true): Promise<void> {
+export async function migrate(db: Database): Promise<void> {
+  await applyOrRefuse(async () => {
+    await refuseHalfRestored(db);
+    await applyNew(db, () => true);
+  });
+}
+
+/** Throws `MigrationError` if nothing should start on the database or back it up, because a restore into it has not ended. */
+export async function refuseHalfRestored(db: Database): Promise<void> {
+  if (await isHalfRestored(db))
+    throw new MigrationError("a restore of a backup into the database was broken off, or is still running: run gatehouse restore again");
+}
+
+async function applyOrRefuse(apply: () => Promise<void>): Promise<void> {
   try {
-    await applyNew(db, wanted);
+    await apply();
   } catch (error) {
     throw error instanceof MigrationError
       ? error

@@ -16,7 +16,7 @@ import {
   tellPushConfigs,
   type ReportedStatus,
 } from "../../store/agents/agent-pushes.ts";
-import { claimOwedCost, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
+import { claimOwedCost, renewCostClaim, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
 import {
   countTaskCost,
   type DueCost,
@@ -121,6 +121,11 @@ export class AgentTasks {
   /** See `claimOwedCost` in the store. */
   claimCost(task: TaskKey, rowId: string, micros: number): Promise<boolean> {
     return claimOwedCost(this.db, task, rowId, micros);
+  }
+
+  /** See `renewCostClaim` in the store. */
+  renewCost(task: TaskKey, rowId: string): Promise<void> {
+    return this.written(task.tenant_id, () => renewCostClaim(this.db, task, rowId));
   }
 
   /** See `settleCostClaims` in the store. */

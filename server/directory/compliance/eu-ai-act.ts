@@ -1,5 +1,6 @@
 import type { ComplianceItem } from "@gatehouse/contracts/compliance";
 import type { TableRow } from "../../store/compliance/compliance-facts.ts";
+import { noticeBeforeFirstTurn } from "../../store/people/notices.ts";
 import {
   checkpointsOf,
   type ComplianceFacts,
@@ -29,7 +30,19 @@ const SIX_MONTHS = 183;
 export const withDates = (systems: readonly TableRow[]): TableRow[] =>
   systems.map((system) => ({ ...system, applies_from: APPLIES_FROM[String(system.risk_tier)] ?? null }));
 
-export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[]): ComplianceItem[] {
+/** Conversations that had their first answer, and how many of them had the notice before it. */
+interface NoticesGiven {
+  readonly met: number;
+  readonly of: number;
+}
+
+export async function countNotices({ trx, window }: ComplianceFacts): Promise<NoticesGiven> {
+  const [from, to] = [window.from.toISOString(), window.to.toISOString()];
+  const noticed = await noticeBeforeFirstTurn(trx, window.tenantId, { from, to, systemId: null });
+  return { met: noticed.filter(({ met }) => met).length, of: noticed.length };
+}
+
+export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[], notices: NoticesGiven): ComplianceItem[] {
   const called = systems.filter(({ calls }) => Number(calls) > 0);
   const prohibited = called.filter(({ risk_tier: tier }) => tier === "prohibited");
   const unclassified = called.filter(({ risk_tier: tier }) => tier === null);
@@ -38,7 +51,6 @@ export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[
     ref: (rows.map(({ first_row: first }) => first).toSorted()[0] ?? null) as string | null,
     count: rows.reduce((sum, { calls }) => sum + Number(calls), 0),
   });
-  const { notices } = facts;
   return [
     item("Article 4", "AI literacy (from 2 February 2025)", NOT_FROM_HERE),
     item(

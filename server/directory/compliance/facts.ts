@@ -11,7 +11,6 @@ import {
 import type { FactWindow } from "../../store/compliance/fact-window.ts";
 import type { Trx } from "../../store/database.ts";
 import { readStanding, type Standing } from "../../store/compliance/compliance-standing.ts";
-import { noticeBeforeFirstTurn } from "../../store/people/notices.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants/tenants.ts";
 import { faultInWords } from "../assurance/chain-verdicts.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
@@ -32,17 +31,16 @@ export interface ComplianceFacts {
   readonly faults: readonly KnownFault[];
   readonly guardrails: number;
   readonly standing: Standing;
-  readonly notices: { readonly met: number; readonly of: number };
+}
+
+export async function reportedTenant(trx: Trx, { tenantId }: FactWindow): Promise<TenantRow> {
+  const tenant = await tenantStore.find(trx, null, tenantId);
+  if (tenant === undefined) throw notFound("tenant");
+  return tenant;
 }
 
 export async function gatherFacts(trx: Trx, window: FactWindow): Promise<ComplianceFacts> {
-  const tenant = await tenantStore.find(trx, null, window.tenantId);
-  if (tenant === undefined) throw notFound("tenant");
-  const noticed = await noticeBeforeFirstTurn(trx, window.tenantId, {
-    from: window.from.toISOString(),
-    to: window.to.toISOString(),
-    systemId: null,
-  });
+  const tenant = await reportedTenant(trx, window);
   return {
     trx,
     window,
@@ -53,7 +51,6 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     faults: await chainFaults(trx, window.tenantId),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
     standing: await readStanding(trx, window, tenant.data_retention, NO_PASSWORD),
-    notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ComplianceItem, Framework } from "@gatehouse/contracts/compliance";
 import { activity, classifiedSystems, healthAccess, recipients, type TableRow } from "../../store/compliance/compliance-facts.ts";
-import { euAiActItems, withDates } from "./eu-ai-act.ts";
+import { countNotices, euAiActItems, withDates } from "./eu-ai-act.ts";
 import type { ComplianceFacts } from "./facts.ts";
 import { isoItems } from "./iso-42001.ts";
 import { gdprItems, hipaaItems } from "./items.ts";
@@ -19,7 +19,7 @@ export const COMPLIANCE_PROGRAMS: Readonly<Record<Framework, (facts: ComplianceF
   },
   eu_ai_act: async (facts) => {
     const systems = await classifiedSystems(facts.trx, facts.window);
-    return { items: euAiActItems(facts, systems), table: withDates(systems) };
+    return { items: euAiActItems(facts, systems, await countNotices(facts)), table: withDates(systems) };
   },
   hipaa: async (facts) => {
     const { groups, table } = await healthAccess(facts.trx, facts.window);

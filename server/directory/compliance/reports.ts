@@ -4,9 +4,10 @@ import type { Directory } from "../writes/write.ts";
 import { placesOfContent } from "../../store/compliance/compliance-facts.ts";
 import type { FactWindow } from "../../store/compliance/fact-window.ts";
 import { chainHeads, type StoredHead } from "../../store/ledger/chain-heads.ts";
+import type { Trx } from "../../store/database.ts";
 import { adminLogHead, sealedReportOf } from "../../store/compliance/sealed-reports.ts";
 import { readingLedger } from "../ledger-readings.ts";
-import { type ComplianceFacts, gatherFacts } from "./facts.ts";
+import { type ComplianceFacts, gatherFacts, reportedTenant } from "./facts.ts";
 import { readFrameworks } from "./profile.ts";
 import { type ProgramFacts, COMPLIANCE_PROGRAMS } from "./programs.ts";
 import { type RequestedWindow, reportWindowOf } from "./report-window.ts";
@@ -24,15 +25,14 @@ const CHECKED = "2026-11-23";
 const shown = ({ from, to }: FactWindow) => ({ from: from.toISOString(), to: to.toISOString() });
 
 /** Reads everything in one snapshot, so that a report's numbers agree with each other. */
-function withFacts<T>(directory: Pick<Directory, "db">, window: FactWindow, work: (facts: ComplianceFacts) => Promise<T>): Promise<T> {
-  return readingLedger(directory.db, window.tenantId, () =>
-    directory.db
-      .transaction()
-      .setIsolationLevel("repeatable read")
-      .setAccessMode("read only")
-      .execute(async (trx) => work(await gatherFacts(trx, window))),
+function inSnapshot<T>(directory: Pick<Directory, "db">, { tenantId }: FactWindow, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return readingLedger(directory.db, tenantId, () =>
+    directory.db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(work),
   );
 }
+
+const withFacts = <T>(directory: Pick<Directory, "db">, window: FactWindow, work: (facts: ComplianceFacts) => Promise<T>): Promise<T> =>
+  inSnapshot(directory, window, async (trx) => work(await gatherFacts(trx, window)));
 
 const reportOf = (framework: Framework, window: FactWindow, programFacts: ProgramFacts): ComplianceReport => ({
   framework,
@@ -105,9 +105,9 @@ export async function readResidency(
 ): Promise<ResidencyReport> {
   const window = reportWindowOf(directory, tenantId, asked);
   if ((await readFrameworks(directory.db, tenantId)) === undefined) throw notFound("tenant");
-  const { places, allowed } = await withFacts(directory, window, async ({ trx, tenant }) => ({
+  const { places, allowed } = await inSnapshot(directory, window, async (trx) => ({
     places: await placesOfContent(trx, window),
-    allowed: tenant.allowed_regions,
+    allowed: (await reportedTenant(trx, window)).allowed_regions,
   }));
   const regions = new Map<string | null, { calls: number; blocked: number }>();
   for (const { region, kind, calls } of places) {

@@ -101,7 +101,7 @@ test("each checkpoint is stored as an object of its own once it is in the databa
   expect([...store.objects.keys()].toSorted()).toEqual(
     [1, 2, 3].map((no) => `fleet/one/${chainId}/${String(no).padStart(12, "0")}-${String(no).padStart(16, "0")}.jsonl`),
   );
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [], differing: [] });
 });
 
 test("an unreachable bucket delays no row, is logged once, and gets all checkpoints once it is reachable", async () => {
@@ -122,7 +122,7 @@ test("an unreachable bucket delays no row, is logged once, and gets all checkpoi
 
 test("the next start stores the checkpoints that a killed process could not", async () => {
   const { chainId } = await chainOf(5);
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 0, lacking: [chainId], contradicting: [] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 0, lacking: [chainId], contradicting: [], differing: [] });
   keeper();
   await until(() => store.objects.size === 5);
 });
@@ -171,7 +171,7 @@ test("a chain that was reset contradicts the bucket, and is logged when it conti
     )
   ).rows;
   await sql`DELETE FROM audit_checkpoints WHERE checkpoint_no > 1`.execute(database.db);
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId], differing: [] });
 
   const signed = async (no: number, seq: number) => {
     const next = { chain_id: chainId, checkpoint_no: no, chain_seq: seq, note: newest?.note ?? "" };
@@ -192,7 +192,7 @@ test("a chain that was reset contradicts the bucket, and is logged when it conti
   await signed(3, 8);
   await signed(4, 9);
   await until(() => store.objects.size === 6);
-  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId] });
+  expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [], contradicting: [chainId], differing: [] });
 });
 
 describe("gatehouse audit verify --checkpoints s3://", () => {

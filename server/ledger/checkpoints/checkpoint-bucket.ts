@@ -1,8 +1,8 @@
-import { printExportLine } from "@gatehouse/ledger-format/export";
 import type { Log } from "../../kernel/log.ts";
 import type { ObjectBucket } from "../../store/files/bucket.ts";
 import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
+import { checkpointBody } from "./checkpoint-contents.ts";
 import { checkpointKey, checkpointPlace } from "./checkpoint-key.ts";
 import { missingCheckpoints, signedChains, storedCheckpoints } from "./stored-checkpoints.ts";
 
@@ -21,8 +21,6 @@ const WINDOW = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 };
 /** How often to look for checkpoints that were never queued, left by a process that died. */
 const LOOK_MS = 3_600_000;
-
-const body = ({ chain_seq, note }: SignedCheckpoint): string => printExportLine({ type: "checkpoint", chain_seq, note });
 
 /**
  * First copies what the database has and the bucket lacks, left by an earlier or crashed process. `backoffMs` is the first delay after a
@@ -83,7 +81,8 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
     const key = checkpointKey(checkpoint);
     // The same content is fine: an earlier response was lost. Different content proves that the chain was once continued differently, and
     // is kept.
-    let other = (await bucket.putNew(key, body(checkpoint))) || (await bucket.get(key)) === body(checkpoint) ? null : key;
+    const body = checkpointBody(checkpoint);
+    let other = (await bucket.putNew(key, body)) || (await bucket.get(key)) === body ? null : key;
     // The same goes for a checkpoint of this number over another row.
     for await (const there of bucket.list(checkpointPlace(checkpoint))) if (there !== key) other ??= there;
     if (other === null) return;

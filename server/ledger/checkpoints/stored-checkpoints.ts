@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import type { ObjectBucket } from "../../store/files/bucket.ts";
 import type { Database } from "../../store/database.ts";
 import type { SignedCheckpoint } from "../journal/journal-contents.ts";
+import { differingCheckpoints } from "./checkpoint-contents.ts";
 import { checkpointKey, checkpointPlace } from "./checkpoint-key.ts";
+import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 /** Those of consecutive checkpoints of one chain, oldest first, that are not in the bucket. */
 export async function missingCheckpoints(
@@ -32,6 +34,8 @@ export interface BucketState {
   readonly lacking: string[];
   /** Chains of which the bucket has checkpoints other than the database's: they were set back, or continued differently. */
   readonly contradicting: string[];
+  /** Keys of the objects that state something else about their chain than the database's checkpoint in the same place. */
+  readonly differing: string[];
 }
 
 /** Compares bucket and database without changing either. Throws `BucketFailed`. */
@@ -39,6 +43,8 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<B
   let kept = 0;
   const lacking: string[] = [];
   const contradicting: string[] = [];
+  const differing: string[] = [];
+  const keys = trustedKeys(await listSigningKeys(db));
   for await (const _ of bucket.list("", { pageSize: 1 })) break;
   for (const chainId of await signedChains(db)) {
     const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, COMPARED);
@@ -46,8 +52,9 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<B
     if ((await missingCheckpoints(bucket, chainId, newest.slice(-1))).length > 0) lacking.push(chainId);
     else kept += 1;
     if (await contradicts(bucket, db, chainId, newest)) contradicting.push(chainId);
+    differing.push(...(await differingCheckpoints(bucket, newest, keys)));
   }
-  return { kept, lacking, contradicting };
+  return { kept, lacking, contradicting, differing };
 }
 
 /** Whether the bucket has, from the oldest of `newest` on, a checkpoint that the database lacks: they are copied only once it has them. */

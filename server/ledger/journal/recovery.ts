@@ -7,6 +7,7 @@ import { type LastCheckpoint, readLastCheckpoint } from "../../store/ledger/last
 import type { Database } from "../../store/database.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { ChainHead } from "../chains/chain.ts";
+import { ChainUnproven } from "./chain-unproven.ts";
 import type { CheckpointState, JournalScan } from "./journal-contents.ts";
 import type { Position } from "./segments.ts";
 
@@ -20,20 +21,6 @@ export interface ResumePoint {
   /** How far the journal has been shipped to the database. */
   readonly shipped: Position;
   readonly shippedHead: ChainHead;
-}
-
-/**
- * The database has rows of the chain that the journal does not know and no checkpoint covers. Continuing after them would sign rows of
- * unknown origin. Nothing was changed.
- */
-export class ChainUnproven extends Error {
-  constructor(chainId: string, journalSeq: number, databaseSeq: number) {
-    super(
-      `the audit journal ends at row ${journalSeq} of chain ${chainId}, and the database has it up to row ${databaseSeq}, ` +
-        `without a checkpoint of this gateway's key over that row: the journal was set back, or the rows were added behind its ` +
-        `back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`,
-    );
-  }
 }
 
 const INTERRUPTED = "gateway_interrupted";
@@ -62,7 +49,14 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
   const last = await readLastCheckpoint(db, chainId);
   if (shippedHead.seq > head.seq) {
     // Rows are shipped only from stable storage, so an untouched journal is never behind.
-    if (!isSigned(shippedHead, last, chainId, key)) throw new ChainUnproven(chainId, head.seq, shippedHead.seq);
+    if (!isSigned(shippedHead, last, chainId, key))
+      throw new ChainUnproven({
+        chainId,
+        journalSeq: head.seq,
+        databaseSeq: shippedHead.seq,
+        writer: scan.writer,
+        continuedBy: recorded?.writer,
+      });
     log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
     head = shippedHead;
   }

@@ -1,5 +1,7 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, jest, test } from "bun:test";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
+import type { AgentTasks } from "../../directory/agents/tasks.ts";
+import { recordedLog } from "../../ledger/test-support.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
@@ -17,4 +19,27 @@ test.each([
   const reported = new ReportedCost({ row } as unknown as Call, {} as AgentRoute, true, {} as never);
   await reported.take({ kind: "message", value: { metadata: exactValue(metadata) as JsonObject } });
   expect(row.llm_estimated_cost_usd).toBe(cost as never);
+});
+
+afterEach(() => void jest.useRealTimers());
+
+test("a stream keeps its part of a task's cost for as long as it lasts, and no longer", async () => {
+  jest.useFakeTimers();
+  const renewed: unknown[] = [];
+  const tasks = {
+    countCost: () => Promise.resolve(1_000),
+    renewCost: (...of: unknown[]) => Promise.resolve(void renewed.push(of)),
+  } as unknown as AgentTasks;
+  const call = { id: "row", row: {}, identity: { tenantId: "acme" } } as unknown as Call;
+  const route = { agent: { id: "agent" } } as unknown as AgentRoute;
+  const cost = new ReportedCost(call, route, true, { tasks, log: recordedLog() });
+  const end = cost.renewClaim();
+  jest.advanceTimersByTime(100 * 3_600_000);
+  expect(renewed).toEqual([]);
+  await cost.take({ kind: "task", value: { id: "t", metadata: { cost_usd: 0.001 } } });
+  jest.advanceTimersByTime(12 * 3_600_000);
+  expect(renewed).toEqual(Array.from({ length: 3 }, () => [{ tenant_id: "acme", agent_id: "agent", id: "t" }, "row"]));
+  end();
+  jest.advanceTimersByTime(100 * 3_600_000);
+  expect(renewed).toHaveLength(3);
 });

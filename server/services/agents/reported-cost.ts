@@ -1,5 +1,6 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
+import type { TaskKey } from "../../directory/agents/tasks.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
@@ -7,6 +8,8 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import type { AgentParts } from "./agent-parts.ts";
 
 const MOST_USD = 1_000_000;
+/** A claim whose row does not come is given up after a day (`store/agents/agent-cost-claims.ts`). */
+const CLAIM_RENEWED_MS = 4 * 3_600_000;
 
 /**
  * The cost of a message as reported by the agent, in dollars: `cost_usd` in `metadata` or `metadata.usage`. The last report counts, and
@@ -22,6 +25,7 @@ export class ReportedCost {
   private own = 0;
   /** Micro-dollars of the row's cost that come from this report. */
   private shown = 0;
+  private claimed: TaskKey | null = null;
 
   /** `isKnown`: whether the task is already stored. */
   constructor(call: Call, route: AgentRoute, isKnown: boolean, parts: Pick<AgentParts, "tasks" | "log">) {
@@ -49,6 +53,17 @@ export class ReportedCost {
     if (this.told !== null) await this.count(this.told);
   }
 
+  /** For a stream, which may last longer than its row is waited for: keeps its part of the cost until the returned function is called. */
+  renewClaim(): () => void {
+    const timer = setInterval(() => {
+      if (this.claimed === null) return;
+      this.parts.tasks
+        .renewCost(this.claimed, this.call.id)
+        .catch((error: Error) => this.parts.log.warn("agent_cost_not_kept", { call_id: this.call.id, error }));
+    }, CLAIM_RENEWED_MS);
+    return () => clearInterval(timer);
+  }
+
   private async count({ taskId, micros }: { readonly taskId: string; readonly micros: number }): Promise<void> {
     const task = { tenant_id: this.call.identity?.tenantId ?? "", agent_id: this.route.agent.id, id: taskId };
     const more = await this.parts.tasks.countCost(task, micros, this.own, this.call.id).catch((error: Error) => {
@@ -56,6 +71,7 @@ export class ReportedCost {
       return undefined;
     });
     this.own += more ?? micros - this.own;
+    this.claimed = task;
     this.put(this.own);
   }
 

@@ -168,6 +168,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   const held = new HeldTexts(call, parts.gates);
   const kept = new KeptStream(stream);
   const cost = new ReportedCost(call, stream.route, stream.isKnown, parts);
+  const endRenewal = cost.renewClaim();
   let isReceived = false;
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
   try {
@@ -199,6 +200,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
       }
     }
   } finally {
+    endRenewal();
     await events.return(null).catch(() => undefined);
     const { artifacts } = kept.folded.value ?? {};
     for (const one of Array.isArray(artifacts) ? artifacts.filter(isObject) : [])

@@ -42,6 +42,15 @@ export const claimCost = (trx: Trx, key: TaskKey, rowId: string, micros: number)
     )
     .execute();
 
+/** Keeps the claim of a row that is still to come. */
+export async function renewCostClaim(db: Database, key: TaskKey, rowId: string): Promise<void> {
+  await db
+    .updateTable("agent_cost_claims")
+    .set({ claimed_at: sql<Date>`now()` })
+    .where((eb) => eb.and({ ...ofTask(key), row_id: rowId }))
+    .execute();
+}
+
 /** The part of a task's cost, in micro-dollars, that no audit row reports yet. */
 export const uncountedMicros = (task: Pick<AgentTaskRow, "counted_micros" | "told_micros" | "owed_micros">): number =>
   Number(task.owed_micros) + Math.max(0, Number(task.told_micros) - Number(task.counted_micros));
@@ -68,12 +77,13 @@ interface Claim {
   readonly row_id: string;
 }
 
-/** Releases the claim of a row that will never report it, so that another row must. */
-async function giveBack(db: Database, claim: Claim): Promise<void> {
+/** Releases the claim of a row that will never report it, so that another row must; not one that was renewed in the meantime. */
+async function giveBack(db: Database, claim: Claim, isThere: boolean): Promise<void> {
   await sql`
     WITH returned AS (
       DELETE FROM agent_cost_claims
       WHERE tenant_id = ${claim.tenant_id} AND agent_id = ${claim.agent_id} AND task_id = ${claim.task_id} AND row_id = ${claim.row_id}
+        AND (${isThere} OR claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond')
       RETURNING tenant_id, agent_id, task_id, micros)
     UPDATE agent_tasks t SET owed_micros = t.owed_micros + r.micros, cost_due_at = now()
     FROM returned r WHERE t.tenant_id = r.tenant_id AND t.agent_id = r.agent_id AND t.id = r.task_id`.execute(db);
@@ -101,5 +111,5 @@ export async function settleCostClaims(db: Database, most: number): Promise<void
         .deleteFrom("agent_cost_claims")
         .where((eb) => eb.and(claim))
         .execute();
-    else if (isThere || isLost) await giveBack(db, claim);
+    else if (isThere || isLost) await giveBack(db, claim, isThere);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { leaveTask } from "../../../tests/support/records/agent-task-rows.ts";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { settleCostClaims } from "./agent-cost-claims.ts";
+import { renewCostClaim, settleCostClaims } from "./agent-cost-claims.ts";
 import { countTaskCost, takeDueCosts } from "./agent-costs.ts";
 
 const TASK = { tenant_id: "default", agent_id: "agent", id: "t" };
@@ -29,4 +29,23 @@ test("a call that counts costs and the settlement of interrupted calls neither b
   }
   const [due] = await takeDueCosts(db, 10, 1_000);
   expect([own, due?.micros]).toEqual([60_000, 30_000]);
+});
+
+test("the part of a call that streams for days is not given to another row while its claim is renewed", async () => {
+  const { db } = database;
+  await sql`UPDATE agent_tasks SET counted_micros = 0, owed_micros = 0, told_micros = 0, cost_due_at = NULL`.execute(db);
+  await sql`DELETE FROM agent_cost_claims`.execute(db);
+  const aDayLater = () =>
+    sql`UPDATE agent_cost_claims SET look_at = now() - interval '1 second', claimed_at = now() - interval '25 hours'`.execute(db);
+  await countTaskCost(db, TASK, 5_000, 0, "streams");
+  await aDayLater();
+  await renewCostClaim(db, TASK, "streams");
+  await settleCostClaims(db, 200);
+  expect(await takeDueCosts(db, 10, 1_000)).toEqual([]);
+
+  await aDayLater();
+  await settleCostClaims(db, 200);
+  expect((await takeDueCosts(db, 10, 1_000)).map(({ micros }) => micros)).toEqual([5_000]);
+  await renewCostClaim(db, TASK, "streams");
+  expect(await db.selectFrom("agent_cost_claims").selectAll().execute()).toEqual([]);
 });

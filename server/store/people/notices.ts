@@ -93,7 +93,7 @@ export interface StatementRow {
 /**
  * Each conversation whose first assistant turn is in the window, and whether a notice was recorded before that turn: earlier in time, and
  * also in the log if the same writer wrote both. Different writers have no common order except time. Reads the rows once for all
- * conversations.
+ * conversations and for both kinds of rows, and sorts those of each conversation with its turns first.
  */
 export async function noticeBeforeFirstTurn(
   db: Database,
@@ -101,23 +101,24 @@ export async function noticeBeforeFirstTurn(
   window: { from: string | null; to: string | null; systemId: string | null },
 ): Promise<StatementRow[]> {
   const { rows } = await sql<StatementRow>`
-    WITH turns AS MATERIALIZED (
-      SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
-        SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
-          FROM audit_rows
-         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
-      ) spoken ORDER BY handle, timestamp, id
-    ), notices AS MATERIALIZED (
-      SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq
-        FROM audit_rows
-       WHERE tenant_id = ${tenantId} AND proxy_type = 'portal' AND proxy_subtype = 'notice' AND success AND custom_metadata->'action_record' IS NOT NULL
-    )
-    SELECT t.handle, coalesce(bool_or(n.timestamp < t.timestamp AND (n.chain_id <> t.chain_id OR n.chain_seq < t.chain_seq)), false) AS met
-      FROM turns t LEFT JOIN notices n ON n.handle = t.handle
-     WHERE (${window.from}::timestamptz IS NULL OR t.timestamp >= ${window.from}::timestamptz)
-       AND (${window.to}::timestamptz IS NULL OR t.timestamp < ${window.to}::timestamptz)
-       AND (${window.systemId}::text IS NULL OR t.resource_group_id = ${window.systemId}::text)
-     GROUP BY t.handle ORDER BY t.handle`.execute(db);
+    SELECT handle, coalesce(bool_or(proxy_type = 'portal' AND timestamp < turn_at AND (chain_id <> turn_chain_id OR chain_seq < turn_seq)), false) AS met
+      FROM (
+        SELECT handle, proxy_type, timestamp, chain_id, chain_seq,
+               first_value(proxy_type) OVER conversation AS earliest, first_value(timestamp) OVER conversation AS turn_at,
+               first_value(chain_id) OVER conversation AS turn_chain_id, first_value(chain_seq) OVER conversation AS turn_seq,
+               first_value(resource_group_id) OVER conversation AS system_id
+          FROM (
+            SELECT custom_metadata->>'conversation_handle' AS handle, proxy_type, timestamp, chain_id, chain_seq, resource_group_id, id
+              FROM audit_rows
+             WHERE tenant_id = ${tenantId} AND custom_metadata->>'conversation_handle' IS NOT NULL
+               AND ((proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND http_status_code < 400)
+                 OR (proxy_type = 'portal' AND proxy_subtype = 'notice' AND success AND custom_metadata->'action_record' IS NOT NULL))) said
+        WINDOW conversation AS (PARTITION BY handle ORDER BY proxy_type = 'portal', timestamp, id)) said
+     WHERE earliest = 'llm'
+       AND (${window.from}::timestamptz IS NULL OR turn_at >= ${window.from}::timestamptz)
+       AND (${window.to}::timestamptz IS NULL OR turn_at < ${window.to}::timestamptz)
+       AND (${window.systemId}::text IS NULL OR system_id = ${window.systemId}::text)
+     GROUP BY handle ORDER BY handle`.execute(db);
   return rows;
 }
 

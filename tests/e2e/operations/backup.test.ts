@@ -113,7 +113,7 @@ test("a backup is restored into an external PostgreSQL only if that is empty", a
   const dataDir = join(folder, "beside");
   const full = await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url]);
   expect(full).toMatchObject({ code: 3 });
-  expect(full.output).toContain("has tables already: a backup goes into an empty one");
+  expect(full.output).toContain("has tables already: a backup goes into an empty database");
   await database.db.executeQuery({ sql: "DROP SCHEMA public CASCADE", parameters: [] } as never);
   await database.db.executeQuery({ sql: "CREATE SCHEMA public", parameters: [] } as never);
   const anotherKey = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") };
