@@ -318,7 +318,7 @@ describe("a caller", () => {
   });
 });
 
-test("an agent that breaks off before it answers may have the message, and one that is gone has not", async () => {
+test("an agent that breaks off before it answers, or answers no HTTP, may have the message, and one that is gone has not", async () => {
   const json = (value: unknown) => {
     const body = Buffer.from(JSON.stringify(value));
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.byteLength}\r\nconnection: close\r\n\r\n`;
@@ -329,7 +329,8 @@ test("an agent that breaks off before it answers may have the message, and one t
     if (path === "/.well-known/agent-card.json") return json(card(raw.origin));
     asked.push(path);
     if (body.includes("to the end")) return json({ task: task("done", { status: { state: "TASK_STATE_COMPLETED" } }) });
-    return { head: null, pieces: [], ending: body.includes("torn") ? "tear" : "end" };
+    const head = body.includes("no HTTP") ? "HTTP/1.1 abc\r\n\r\n" : body.includes("no status") ? "HTTP/1.1 999 No\r\n\r\n" : null;
+    return { head, pieces: [], ending: body.includes("torn") ? "tear" : "end" };
   });
   const { id } = await registerAgent(world.admin, "breaks-off", raw.origin);
   await grantAgent(world.admin, id, [team.groupId]);
@@ -337,10 +338,15 @@ test("an agent that breaks off before it answers may have the message, and one t
   const say = (text: string) => call(at, team.apiKey, "POST", "/message:send", message(text));
   const ended = await say("to the end");
   expect(ended.status).toBe(200);
-  for (const text of ["torn", "closed"]) {
+  for (const [text, code] of [
+    ["torn", "upstream_interrupted"],
+    ["closed", "upstream_interrupted"],
+    ["no HTTP", "upstream_invalid_response"],
+    ["no status", "upstream_invalid_response"],
+  ] as const) {
     const broken = await say(text);
-    expect([broken.status, reasonOf(broken)]).toEqual([502, "UPSTREAM_INTERRUPTED"]);
-    expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: "upstream_interrupted" });
+    expect([broken.status, reasonOf(broken)]).toEqual([502, code.toUpperCase()]);
+    expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: code });
   }
   // What is known about a finished task is answered even while its agent is unreachable.
   const known = await call(at, team.apiKey, "GET", `/tasks/${ended.body.task.id}`);
