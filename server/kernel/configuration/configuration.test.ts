@@ -51,6 +51,11 @@ test("blanks and line breaks around the bucket's keys are not part of them", () 
   expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
 });
 
+test("certificates cannot be left unverified", () => {
+  expect(refusal({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED must not be 0: .*NODE_EXTRA_CA_CERTS/);
+  expect(readConfiguration({ NODE_TLS_REJECT_UNAUTHORIZED: "1" }).loopback).toBe(true);
+});
+
 test("a setting that there is none of stops the start, with the one that may be meant", () => {
   expect(refusal({ GW_RUNTIM_PORT: "1", GW_DATABASE: "x" })).toBe(
     "GW_RUNTIM_PORT, GW_DATABASE: no such setting (is GW_RUNTIME_PORT meant? see docs/reference/configuration.md)",
