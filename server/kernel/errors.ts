@@ -351,6 +351,11 @@ export function httpStatusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
+/** For audit rows and administrators, who may know the reason. */
+export function explained({ message, reason }: Refusal): string {
+  return reason === undefined ? message : `${message} (${reason})`;
+}
+
 /** The message of anything thrown: not everything that libraries throw is an Error. */
 export function reasonOf(error: unknown): string {
   return networkReason(error instanceof Error ? error.message : String(error));
