@@ -155,6 +155,21 @@ describe("an answer", () => {
     }
   });
 
+  test.each([
+    [200, "upstream_timeout"],
+    [500, "upstream_error"],
+  ])("of status %d to a streaming caller that is no stream, and without end, is an error too: %s", async (status, code) => {
+    answer = () =>
+      new Response(new ReadableStream({ pull: (controller) => (controller.enqueue(new TextEncoder().encode(" ")), Bun.sleep(100)) }), {
+        status,
+        headers: { "content-type": "application/json" },
+      });
+    const got = await call(base, team.apiKey, "POST", "/message:stream", message("x"));
+    expect(got.text).toContain(`"code":"${code}"`);
+    const row = await rowOf(world.admin, { id: got.headers.get("x-request-id") });
+    expect([row.success, row.error_type]).toEqual([false, code]);
+  });
+
   test("that says its error in words of its own is told in ours", async () => {
     answer = () =>
       Response.json(
