@@ -4,6 +4,7 @@ import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import type { OutboundBytes } from "../kernel/http/outbound-bytes.ts";
 import { isPrivateAddress } from "../kernel/http/private-address.ts";
 import { unlessAborted } from "../kernel/scheduling/unless-aborted.ts";
+import { AnsweringFirst } from "./answering-first.ts";
 import { goesByProxy } from "./by-proxy.ts";
 import { unpacked } from "./unpacked.ts";
 
@@ -35,6 +36,8 @@ const systemResolve: Resolve = async (host) => (await lookup(host, { all: true }
 /** The resolved target of a fetch. */
 interface Destination {
   readonly url: string;
+  /** The IP that a name was resolved to. */
+  readonly address?: string;
   readonly headers: OutboundInit["headers"];
   readonly tls?: { readonly serverName: string };
   /** Bun's `fetch` ignores the proxies of the environment only if this is false; its type has no such value. */
@@ -53,7 +56,7 @@ function destination(url: string, headers: OutboundInit["headers"], address: str
   named.set("host", to.host);
   const serverName = to.hostname.replace(/\.$/, "");
   to.hostname = isIP(address) === 6 ? `[${address}]` : address;
-  return { url: to.href, headers: named, ...WITHOUT_PROXY, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
+  return { url: to.href, address, headers: named, ...WITHOUT_PROXY, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
 }
 
 /** The targets to try, in order; throws if any address is private. */
@@ -61,6 +64,7 @@ async function publicDestinations(
   url: string,
   headers: OutboundInit["headers"],
   { resolve = systemResolve, isDenied = isPrivateAddress }: Checks,
+  answering: AnsweringFirst,
 ): Promise<Destination[]> {
   const to = new URL(url);
   const { hostname } = to;
@@ -71,7 +75,8 @@ async function publicDestinations(
   // A proxy resolves hosts itself, and may accept them only by name.
   if (isAddress || goesByProxy(to)) return [{ url, headers }];
   // IPv4 first: if one address family is unreachable, it is usually IPv6.
-  return addresses.toSorted((one, other) => isIP(one) - isIP(other)).map((address) => destination(url, headers, address));
+  const sorted = addresses.toSorted((one, other) => isIP(one) - isIP(other));
+  return (await answering.order(sorted, portOf(to))).map((address) => destination(url, headers, address));
 }
 
 /** Connection errors after which nothing was sent, so that the next address can be tried. */
@@ -104,7 +109,10 @@ function bodyOf(body: NonNullable<OutboundInit["body"]>): BodyInit {
   return typeof body === "object" && "open" in body ? body.open() : (body as string | Uint8Array<ArrayBuffer>);
 }
 
+const portOf = ({ protocol, port }: URL) => Number(port) || (protocol === "https:" ? 443 : 80);
+
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
+  const answering = new AnsweringFirst();
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
       const { signal } = abort;
@@ -112,8 +120,8 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
       try {
         const destinations = options.allowPrivate
           ? [{ url, headers }]
-          : await unlessAborted(publicDestinations(url, headers, options), signal);
-        for (const [at, { url: to, ...rest }] of destinations.entries()) {
+          : await unlessAborted(publicDestinations(url, headers, options, answering), signal);
+        for (const [at, { url: to, address, ...rest }] of destinations.entries()) {
           try {
             const sent = {
               method,
@@ -123,7 +131,9 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
               redirect: "manual",
               decompress: false,
             } as const;
-            return unpacked(valid(await fetch(to, sent)));
+            const response = await fetch(to, sent);
+            if (address !== undefined && destinations.length > 1) answering.answered(address, portOf(new URL(to)));
+            return unpacked(valid(response));
           } catch (error) {
             if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
           }
