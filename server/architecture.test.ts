@@ -11,6 +11,7 @@ import {
   sharedNames,
   violations,
 } from "../tests/support/architecture.ts";
+import { directConnections } from "../tests/support/direct-connections.ts";
 import { reachedAroundGates } from "../tests/support/processes/reached-upstreams.ts";
 import type { SourceFile } from "../tests/support/source-imports.ts";
 
@@ -73,6 +74,21 @@ test("no call reaches a tool server or an agent except through an outlet, behind
   expect(
     planted("server/services/tools/definitions/discovery.ts", `${imported}export const find = (send: ToolServerSend) => send;`),
   ).toEqual([]);
+});
+
+test("nothing opens a connection but the client that checks addresses", () => {
+  expect(directConnections(files)).toEqual([]);
+  for (const source of [
+    "export const page = async (url: string) => await fetch(url);",
+    "export const page = (url: string) => fetch(url);",
+    'import { request } from "node:https";\nrequest("https://a.example");',
+    'import { isIP, connect } from "node:net";\nconnect(isIP("::1"));',
+  ])
+    expect(directConnections([{ path: "server/services/page.ts", source }])).toEqual([
+      expect.stringContaining("opens a connection itself"),
+    ]);
+  const harmless = 'import { isIP } from "node:net";\nexport const page = async (url: string) => await outbound.fetch(url);';
+  expect(directConnections([{ path: "server/services/page.ts", source: harmless }])).toEqual([]);
 });
 
 test("no exported name has two meanings", () => {

@@ -8,6 +8,17 @@ import { portUrl, serve, type Serving } from "./runtime/serve.ts";
 /** Two Host headers arrive as one with a comma, and the proxies in front may have used the other one. */
 const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
 
+/** Almost all requests have the same. */
+let lastValid: string | null = null;
+
+/** Whether no URL of the request could be parsed with this host, or it may be several. */
+function isBadHost(named: string | null): boolean {
+  if (named === lastValid) return false;
+  if (named !== null && !(ONE_HOST.test(named) && URL.canParse(`http://${named}/`))) return true;
+  lastValid = named;
+  return false;
+}
+
 /** `ip` is the caller's address: the peer's, or the forwarded one if the peer is a trusted proxy. */
 type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
 
@@ -37,8 +48,7 @@ export function openPlane(
       port,
       sharing,
       fetch(request, peer) {
-        const named = request.headers.get("host");
-        if (named !== null && !ONE_HOST.test(named)) {
+        if (isBadHost(request.headers.get("host"))) {
           refused("invalid_header");
           return plainError("invalid_header", { connection: "close" }, " Host has to name one host, once.");
         }

@@ -1,4 +1,5 @@
 import { isDatabaseAway } from "./database-away.ts";
+import { networkReason } from "./http/network-reason.ts";
 
 /**
  * Every error a client may ever see, declared once: code, HTTP status, safe message, and whether retrying can help. Surfaces turn a
@@ -350,9 +351,14 @@ export function httpStatusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
+/** For audit rows and administrators, who may know the reason. */
+export function explained({ message, reason }: Refusal): string {
+  return reason === undefined ? message : `${message} (${reason})`;
+}
+
 /** The message of anything thrown: not everything that libraries throw is an Error. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return networkReason(error instanceof Error ? error.message : String(error));
 }
 
 /** Carries a refusal out of code that cannot return one (a transaction to roll back, a nested directory call). */

@@ -1,8 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { cancelQuietly } from "../kernel/http/cancel-quietly.ts";
 import type { OutboundBytes } from "../kernel/http/outbound-bytes.ts";
 import { isPrivateAddress } from "../kernel/http/private-address.ts";
 import { unlessAborted } from "../kernel/scheduling/unless-aborted.ts";
+import { AnsweringFirst } from "./answering-first.ts";
+import { goesByProxy } from "./by-proxy.ts";
 import { unpacked } from "./unpacked.ts";
 
 /** The only HTTP client for outbound requests, with timeouts, address checks and cancellation. */
@@ -33,9 +36,15 @@ const systemResolve: Resolve = async (host) => (await lookup(host, { all: true }
 /** The resolved target of a fetch. */
 interface Destination {
   readonly url: string;
+  /** The IP that a name was resolved to. */
+  readonly address?: string;
   readonly headers: OutboundInit["headers"];
   readonly tls?: { readonly serverName: string };
+  /** Bun's `fetch` ignores the proxies of the environment only if this is false; its type has no such value. */
+  readonly proxy?: undefined;
 }
+
+const WITHOUT_PROXY = { proxy: false } as unknown as { readonly proxy?: undefined };
 
 /**
  * Addresses the request to the IP that was checked, because a second lookup could yield another one (DNS rebinding). The Host header and
@@ -47,7 +56,7 @@ function destination(url: string, headers: OutboundInit["headers"], address: str
   named.set("host", to.host);
   const serverName = to.hostname.replace(/\.$/, "");
   to.hostname = isIP(address) === 6 ? `[${address}]` : address;
-  return { url: to.href, headers: named, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
+  return { url: to.href, address, headers: named, ...WITHOUT_PROXY, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
 }
 
 /** The targets to try, in order; throws if any address is private. */
@@ -55,19 +64,20 @@ async function publicDestinations(
   url: string,
   headers: OutboundInit["headers"],
   { resolve = systemResolve, isDenied = isPrivateAddress }: Checks,
+  answering: AnsweringFirst,
 ): Promise<Destination[]> {
-  const { hostname } = new URL(url);
+  const to = new URL(url);
+  const { hostname } = to;
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const isAddress = isIP(host) !== 0;
   const addresses = isAddress ? [host] : await resolve(host);
   if (addresses.length === 0 || addresses.some(isDenied)) throw new OutboundDenied(`${host} is in a private address range`);
-  if (isAddress || BY_PROXY) return [{ url, headers }];
+  // A proxy resolves hosts itself, and may accept them only by name.
+  if (isAddress || goesByProxy(to)) return [{ url, headers }];
   // IPv4 first: if one address family is unreachable, it is usually IPv6.
-  return addresses.toSorted((one, other) => isIP(one) - isIP(other)).map((address) => destination(url, headers, address));
+  const sorted = addresses.toSorted((one, other) => isIP(one) - isIP(other));
+  return (await answering.order(sorted, portOf(to))).map((address) => destination(url, headers, address));
 }
-
-/** A proxy resolves hosts itself, and may accept them only by name. */
-const BY_PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (process.env[name] ?? "") !== "");
 
 /** Connection errors after which nothing was sent, so that the next address can be tried. */
 const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
@@ -82,6 +92,14 @@ const UNREADABLE =
 /** Whether a fetch failed because the response cannot be parsed. */
 export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(String((error as { code?: unknown } | null)?.code));
 
+/** Fails on statuses that HTTP does not have, because no `Response` with them could be made of this one. */
+function valid(response: Response): Response {
+  const { status } = response;
+  if (status >= 200 && status <= 599) return response;
+  void cancelQuietly(response.body);
+  throw Object.assign(new Error(`the status ${status} is not one of HTTP`), { code: "InvalidHTTPResponse" });
+}
+
 interface Checks {
   readonly resolve?: Resolve;
   readonly isDenied?: (address: string) => boolean;
@@ -91,7 +109,10 @@ function bodyOf(body: NonNullable<OutboundInit["body"]>): BodyInit {
   return typeof body === "object" && "open" in body ? body.open() : (body as string | Uint8Array<ArrayBuffer>);
 }
 
+const portOf = ({ protocol, port }: URL) => Number(port) || (protocol === "https:" ? 443 : 80);
+
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
+  const answering = new AnsweringFirst();
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
       const { signal } = abort;
@@ -99,8 +120,8 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
       try {
         const destinations = options.allowPrivate
           ? [{ url, headers }]
-          : await unlessAborted(publicDestinations(url, headers, options), signal);
-        for (const [at, { url: to, ...rest }] of destinations.entries()) {
+          : await unlessAborted(publicDestinations(url, headers, options, answering), signal);
+        for (const [at, { url: to, address, ...rest }] of destinations.entries()) {
           try {
             const sent = {
               method,
@@ -110,7 +131,9 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
               redirect: "manual",
               decompress: false,
             } as const;
-            return unpacked(await fetch(to, sent));
+            const response = await fetch(to, sent);
+            if (address !== undefined && destinations.length > 1) answering.answered(address, portOf(new URL(to)));
+            return unpacked(valid(response));
           } catch (error) {
             if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
           }

@@ -23,6 +23,8 @@ export function unpacked(response: Response): Response {
   const unpacker = UNPACKERS[coding as keyof typeof UNPACKERS]({ chunkSize: PIECE_BYTES });
   const packed = Readable.from(piecesOf(response.body), { highWaterMark: 1 });
   packed.on("error", (error) => unpacker.destroy(error));
+  // An error event that nobody listens to ends the process, and reading may begin later or never. It is reported to whoever reads.
+  unpacker.on("error", () => undefined);
   packed.pipe(unpacker);
   const pieces = unpacker[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const body = new ReadableStream<Uint8Array>(

@@ -1,5 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../runtime/outbound.ts";
+import { isUnreadable, type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../runtime/outbound.ts";
 import { redactSecrets } from "./redact-secrets.ts";
 import { secretsOf } from "./request-secrets.ts";
 
@@ -32,6 +32,8 @@ export function addressSend(outbound: Outbound, who: string): (request: AddressR
         return refuse("upstream_interrupted", `${who} broke off before it answered; it may have what it was sent.`, {
           reason: reasonOf(error),
         });
+      if (isUnreadable(error))
+        return refuse("upstream_invalid_response", `${who} gave an answer that is not valid HTTP.`, { reason: reasonOf(error) });
       return refuse("upstream_unreachable", `${who} could not be reached.`, { reason: reasonOf(error) });
     }
   };

@@ -51,6 +51,11 @@ test("whitespace around the bucket's keys is removed", () => {
   expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
 });
 
+test("certificates cannot be left unverified", () => {
+  expect(refusal({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED must not be 0: .*NODE_EXTRA_CA_CERTS/);
+  expect(readConfiguration({ NODE_TLS_REJECT_UNAUTHORIZED: "1" }).loopback).toBe(true);
+});
+
 test("an unknown GW_ setting stops the start and suggests similar names", () => {
   expect(refusal({ GW_RUNTIM_PORT: "1", GW_DATABASE: "x" })).toBe(
     "GW_RUNTIM_PORT, GW_DATABASE: no such setting (is GW_RUNTIME_PORT meant? see docs/reference/configuration.md)",

@@ -101,10 +101,16 @@ function noSuchSettings(names: readonly string[]): string {
   return `${names.join(", ")}: no such setting (${hint}see docs/reference/configuration.md)`;
 }
 
+/** The runtime would take any certificate, of upstreams and of the database alike. */
+const UNVERIFIED =
+  "NODE_TLS_REJECT_UNAUTHORIZED must not be 0: certificates are always verified, and NODE_EXTRA_CA_CERTS names those of your own authorities";
+
 /** Throws `ConfigurationError` with one line that names the variable. */
 export function readConfiguration(env: Readonly<Record<string, string | undefined>>): Configuration {
   const unknown = Object.keys(env).filter((name) => name.startsWith("GW_") && !(name in VARIABLES));
   if (unknown.length > 0) throw new ConfigurationError(noSuchSettings(unknown));
+
+  if (env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0") throw new ConfigurationError(UNVERIFIED);
 
   const host = readVariable(env, "GW_HOST") as string;
   const mailServer = readVariable(env, "GW_SMTP_URL");

@@ -1,4 +1,4 @@
-import { ERRORS, type Refusal, TOOL_DENIALS } from "../../kernel/errors.ts";
+import { ERRORS, explained, type Refusal, TOOL_DENIALS } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { inputTokens } from "../../wire/usage.ts";
@@ -23,11 +23,7 @@ export function callOutcome(refusal: Refusal): CallOutcome {
   const { status } = ERRORS[refusal.code];
   return refusal.code === "unauthenticated"
     ? { status, errorType: refusal.reason ?? refusal.code, errorMessage: refusal.message }
-    : {
-        status,
-        errorType: refusal.code,
-        errorMessage: refusal.reason === undefined ? refusal.message : `${refusal.message} (${refusal.reason})`,
-      };
+    : { status, errorType: refusal.code, errorMessage: explained(refusal) };
 }
 
 /** The answer as sent: its hash and what may be stored of it. */

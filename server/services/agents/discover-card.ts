@@ -1,7 +1,7 @@
 import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
 import type { CardSignatureState } from "../../directory/agents/card-verification.ts";
 import { readUpstreamCard, type UpstreamCard } from "../../directory/agents/upstream-card.ts";
-import { isRefusal } from "../../kernel/errors.ts";
+import { explained, isRefusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/text/storable.ts";
 import { AgentAuthorization } from "../../upstreams/agents/agent-credentials.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
@@ -39,7 +39,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
   const verified = cardVerification(send);
   return async (agent, place) => {
     const own = await authorization.headers(agent);
-    if (isRefusal(own)) return { status: "inconclusive", detail: own.message, signature: null };
+    if (isRefusal(own)) return { status: "inconclusive", detail: explained(own), signature: null };
     const origins = new Set([place.card_url, place.base_url].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
     let detail = "";
     for (const url of addressesOf(place)) {
@@ -67,7 +67,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
     const timer = setTimeout(() => abort.abort(new Error("too slow")), timeoutMs);
     try {
       const response = await send({ url, method: "GET", headers: { accept: "application/json", ...headers }, abort, timeoutMs });
-      if (isRefusal(response)) return abort.signal.aborted ? "the card did not come in time" : response.message;
+      if (isRefusal(response)) return abort.signal.aborted ? "the card did not come in time" : explained(response);
       if (response.status >= 300 && response.status < 400) return "it answers with a redirect, which is not followed";
       if (!response.ok) return `it answers ${response.status}`;
       const bytes = await readUpTo(response.body, LARGEST_CARD, abort.signal);

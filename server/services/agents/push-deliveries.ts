@@ -2,7 +2,7 @@ import type { AgentTasks, Delivery } from "../../directory/agents/tasks.ts";
 import { detachedJws } from "../../directory/agents/card-signature.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { isRefusal } from "../../kernel/errors.ts";
+import { explained, isRefusal } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
@@ -110,7 +110,7 @@ export class PushDeliveries {
       abort,
       timeoutMs: TIMEOUT_MS,
     });
-    if (isRefusal(response)) return response.message;
+    if (isRefusal(response)) return explained(response);
     // Only the status matters; the body may be endless.
     abort.abort();
     await cancelQuietly(response.body);

@@ -38,6 +38,8 @@ export interface AgentUpstream {
   stream(request: AgentAskRequest): Promise<AgentEvents | Refusal>;
 }
 
+type Timer = ReturnType<typeof setTimeout>;
+
 /** Carries a refusal out of nested parsing. */
 class ReportedFault extends Error {
   readonly refusal: Refusal;
@@ -93,7 +95,7 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
     async ask(agentRequest) {
       const { agent, abort, operation } = agentRequest;
       // The timeout covers the whole answer, not just its head.
-      const timer = setTimeout(() => abort.abort(new Error("the agent did not answer in time")), agent.timeoutMs);
+      const timer = limited(agentRequest);
       try {
         const response = await request(agentRequest);
         if (isRefusal(response)) return abort.signal.aborted ? timedOut(response) : response;
@@ -106,11 +108,22 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
       }
     },
     async stream(agentRequest) {
-      const response = await request(agentRequest);
-      return isRefusal(response) ? response : eventsOf(response, agentRequest);
+      const timer = limited(agentRequest);
+      let response: Response | Refusal | null = null;
+      try {
+        response = await request(agentRequest);
+        if (isRefusal(response)) return agentRequest.abort.signal.aborted ? timedOut(response) : response;
+        return eventsOf(response, agentRequest, timer);
+      } finally {
+        if (response === null || isRefusal(response) || isStream(response)) clearTimeout(timer);
+      }
     },
   };
 }
+
+/** Aborts the exchange after the agent's timeout, which applies to answers that are not streams. */
+const limited = ({ agent, abort }: AgentAskRequest): Timer =>
+  setTimeout(() => abort.abort(new Error("the agent did not answer in time")), agent.timeoutMs);
 
 function timedOut(refusal: Refusal): Refusal {
   return refusal.code === "upstream_unreachable" ? refuse("upstream_timeout", "The agent did not answer in time.") : refusal;
@@ -192,11 +205,13 @@ async function refusedBy(response: Response): Promise<Refusal> {
 /** Whether the task has ended or waits for its caller, so that its stream may end. */
 const isPaused = (state: string) => TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
 
-async function* eventsOf(response: Response, { agent, abort, operation }: AgentAskRequest): AgentEvents {
+const isStream = ({ headers }: Response) => headers.get("content-type")?.includes("text/event-stream") === true;
+
+async function* eventsOf(response: Response, { agent, abort, operation }: AgentAskRequest, timer: Timer): AgentEvents {
   const version = agent.reached?.version ?? "1.0";
   const rpc = agent.reached?.binding === "jsonrpc";
   try {
-    if (response.headers.get("content-type")?.includes("text/event-stream") !== true) {
+    if (!isStream(response)) {
       // An agent that does not stream may answer whole.
       const value = resultOf(await jsonOf(response, abort.signal), rpc);
       yield operation === "SubscribeToTask" ? agentAnswer(version, "GetTask", value) : agentAnswer(version, "SendMessage", value);
@@ -227,5 +242,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
     }
   } catch (error) {
     return unreadable(error, abort);
+  } finally {
+    clearTimeout(timer);
   }
 }

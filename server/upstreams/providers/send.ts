@@ -87,14 +87,11 @@ function requestIdOf({ headers }: Response, names: readonly string[]): string | 
   return null;
 }
 
-/** The end of the engine's error messages. */
-const ENGINES_ADVICE = / For more information, pass `verbose: true` .*$/;
-
 /** The refusal for a request without an answer. */
 export function outboundRefusal(error: unknown): Refusal {
   if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
   if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
-  const reason = reasonOf(error).replace(ENGINES_ADVICE, "");
+  const reason = reasonOf(error);
   if (wasConnected(error)) return refuse("upstream_interrupted", "The model provider ended the connection before it answered.", { reason });
   if (isUnreadable(error)) return refuse("upstream_invalid_response", undefined, { reason });
   return refuse("upstream_unreachable", undefined, { reason });

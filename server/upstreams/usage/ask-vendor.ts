@@ -1,5 +1,5 @@
 import { storableText } from "../../kernel/text/storable.ts";
-import type { Outbound } from "../../runtime/outbound.ts";
+import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
@@ -48,6 +48,8 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     );
   } catch (error) {
     if (error instanceof UsageRefused) throw error;
+    if (error instanceof OutboundDenied)
+      throw new UsageRefused("The vendor's address is not allowed from this gateway.", { passing: false });
     throw new UsageRefused(abort.signal.aborted ? "The vendor did not answer in time." : "The vendor could not be reached.", {
       passing: true,
     });

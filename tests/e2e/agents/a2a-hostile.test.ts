@@ -155,6 +155,21 @@ describe("an agent's response", () => {
     }
   });
 
+  test.each([
+    [200, "upstream_timeout"],
+    [500, "upstream_error"],
+  ])("of status %d to a streaming caller that is no stream, and without end, is an error too: %s", async (status, code) => {
+    answer = () =>
+      new Response(new ReadableStream({ pull: (controller) => (controller.enqueue(new TextEncoder().encode(" ")), Bun.sleep(100)) }), {
+        status,
+        headers: { "content-type": "application/json" },
+      });
+    const got = await call(base, team.apiKey, "POST", "/message:stream", message("x"));
+    expect(got.text).toContain(`"code":"${code}"`);
+    const row = await rowOf(world.admin, { id: got.headers.get("x-request-id") });
+    expect([row.success, row.error_type]).toEqual([false, code]);
+  });
+
   test("with an error is reported in the gateway's own words", async () => {
     answer = () =>
       Response.json(
@@ -329,7 +344,8 @@ test("an agent that closes the connection counts as interrupted, one that refuse
     if (path === "/.well-known/agent-card.json") return json(card(raw.origin));
     asked.push(path);
     if (body.includes("to the end")) return json({ task: task("done", { status: { state: "TASK_STATE_COMPLETED" } }) });
-    return { head: null, pieces: [], ending: body.includes("torn") ? "tear" : "end" };
+    const head = body.includes("no HTTP") ? "HTTP/1.1 abc\r\n\r\n" : body.includes("no status") ? "HTTP/1.1 999 No\r\n\r\n" : null;
+    return { head, pieces: [], ending: body.includes("torn") ? "tear" : "end" };
   });
   const { id } = await registerAgent(world.admin, "breaks-off", raw.origin);
   await grantAgent(world.admin, id, [team.groupId]);
@@ -337,10 +353,15 @@ test("an agent that closes the connection counts as interrupted, one that refuse
   const say = (text: string) => call(at, team.apiKey, "POST", "/message:send", message(text));
   const ended = await say("to the end");
   expect(ended.status).toBe(200);
-  for (const text of ["torn", "closed"]) {
+  for (const [text, code] of [
+    ["torn", "upstream_interrupted"],
+    ["closed", "upstream_interrupted"],
+    ["no HTTP", "upstream_invalid_response"],
+    ["no status", "upstream_invalid_response"],
+  ] as const) {
     const broken = await say(text);
-    expect([broken.status, reasonOf(broken)]).toEqual([502, "UPSTREAM_INTERRUPTED"]);
-    expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: "upstream_interrupted" });
+    expect([broken.status, reasonOf(broken)]).toEqual([502, code.toUpperCase()]);
+    expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: code });
   }
   // What is known about a finished task is answered even while its agent is unreachable.
   const known = await call(at, team.apiKey, "GET", `/tasks/${ended.body.task.id}`);

@@ -71,13 +71,17 @@ test.each(["handshake", "stateless"] as const)(
   },
 );
 
-test("a connection closed after the request was sent is upstream_interrupted, not unreachable", async () => {
-  const tearing = await startRawUpstream(() => ({ head: null, pieces: [], ending: "tear" }));
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tearing", base_url: tearing.origin });
-  await grant(world.admin, "tearing", id, [team.groupId]);
+test.each([
+  ["closes the connection", "upstream_interrupted", null],
+  ["responds with invalid HTTP", "upstream_invalid_response", "HTTP/1.1 abc\r\n\r\n"],
+  ["responds with a status that HTTP does not have", "upstream_invalid_response", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n"],
+])("a tool server that %s after it received the request is not reported as unreachable", async (how, code, head) => {
+  const tearing = await startRawUpstream(() => ({ head, pieces: [], ending: head === null ? "tear" : "end" }));
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: how, base_url: tearing.origin });
+  await grant(world.admin, how, id, [team.groupId]);
   const called = await post(at(id), team.apiKey, stateless("torn", "tools/call", { name: "open", arguments: {} }));
-  expect([called.status, called.body.error.data.code]).toEqual([502, "upstream_interrupted"]);
-  expect(await rowOf(world.admin, { server_id: id, mcp_request_id: "torn" })).toMatchObject({ error_type: "upstream_interrupted" });
+  expect([called.status, called.body.error.data.code]).toEqual([502, code]);
+  expect(await rowOf(world.admin, { server_id: id, mcp_request_id: "torn" })).toMatchObject({ error_type: code });
   await tearing.stop();
 });
 

@@ -2,7 +2,7 @@ import type { DiscoveredServer } from "../../../directory/tools/mcp-servers.ts";
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
-import { reasonOf, type Refusal, isRefusal } from "../../../kernel/errors.ts";
+import { explained, reasonOf, type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import { storableValue } from "../../../kernel/text/storable.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../kernel/json-value.ts";
@@ -77,7 +77,7 @@ class Probe {
       return this.post(requestText(id, method, text), mirroredHeaders(version, method, null));
     };
     const response = await ask("server/discover", {}, 0);
-    if (isRefusal(response)) return { status: "inconclusive", detail: response.message };
+    if (isRefusal(response)) return { status: "inconclusive", detail: explained(response) };
     const barred = await this.barred(response);
     if (barred !== null) return barred;
     if (response.status >= 300 && !mayHoldMessage(response)) {
@@ -159,7 +159,7 @@ class Probe {
       if (seen.status === 401 || seen.status === 403) return this.unauthorized();
       return {
         status: "inconclusive",
-        detail: seen.status === 0 ? session.message : `The server answered ${seen.status} and spoke neither dialect.`,
+        detail: seen.status === 0 ? explained(session) : `The server answered ${seen.status} and spoke neither dialect.`,
       };
     }
     const inSession = sessionHeaders(session);

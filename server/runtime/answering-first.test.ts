@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { PATIENCE_MS } from "../../tests/support/patience.ts";
+import { AnsweringFirst } from "./answering-first.ts";
+import { outbound } from "./outbound.ts";
+
+const DEAD = "127.0.0.2";
+const LIVE = "127.0.0.1";
+/** Listens and never accepts: once its queue is full, connections to it get no answer. */
+const PROGRAM = `
+  const server = require("node:net").createServer();
+  server.listen({ host: "${DEAD}", port: Number(process.argv.at(-1)), backlog: 1 }, () => {
+    require("node:fs").writeSync(1, "listening");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+`;
+
+let live: ReturnType<typeof Bun.serve>;
+let child: ChildProcess;
+const waiting: Socket[] = [];
+
+beforeAll(async () => {
+  live = Bun.serve({ hostname: LIVE, port: 0, fetch: (request) => new Response(new URL(request.url).hostname) });
+  child = spawn(process.execPath, ["-e", PROGRAM, String(live.port)], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout as NodeJS.ReadableStream, "data");
+  // Until two in a row are not taken any more.
+  for (let silent = 0; silent < 2;) {
+    const socket = connect(live.port as number, DEAD);
+    socket.on("error", () => undefined);
+    waiting.push(socket);
+    const taken = await Promise.race([once(socket, "connect").then(() => true), Bun.sleep(500).then(() => false)]);
+    silent = taken ? 0 : silent + 1;
+  }
+});
+afterAll(async () => {
+  for (const socket of waiting) socket.destroy();
+  child.kill("SIGKILL");
+  await live.stop(true);
+});
+
+const get = async (client: ReturnType<typeof outbound>, port: number | undefined) =>
+  (
+    await client.fetch(`http://upstream.invalid:${port}/`, {
+      ...{ method: "GET", headers: {}, abort: new AbortController(), timeoutMs: PATIENCE_MS },
+    })
+  ).text();
+
+test("a host whose first address does not answer is reached at the next", async () => {
+  const client = outbound({ allowPrivate: false, resolve: async () => [DEAD, LIVE], isDenied: () => false });
+  expect(await get(client, live.port)).toBe("upstream.invalid");
+});
+
+test("an address that did not answer is not asked again at once", async () => {
+  const answering = new AnsweringFirst();
+  const order = () => answering.order([DEAD, LIVE], live.port as number);
+  expect(await order()).toEqual([LIVE, DEAD]);
+  const later = new Promise((resolve) => setTimeout(resolve, 0, "it was asked again"));
+  expect(await Promise.race([order(), later])).toEqual([LIVE, DEAD]);
+});
+
+test("a host of one address, and one whose first address answers, are asked without another connection", async () => {
+  const opened: string[] = [];
+  const upstream = Bun.listen({
+    hostname: LIVE,
+    port: 0,
+    socket: {
+      open: () => void opened.push("open"),
+      data(socket) {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+      },
+    },
+  });
+  const places = [[LIVE], [LIVE, DEAD]];
+  const client = outbound({ allowPrivate: false, resolve: async () => places[0] as string[], isDenied: () => false });
+  await get(client, upstream.port);
+  expect(opened.length).toBe(1);
+  places.shift();
+  await get(client, upstream.port);
+  // The first call to several addresses asks for a connection before; later calls do not, because the address has answered.
+  expect(opened.length).toBe(3);
+  await get(client, upstream.port);
+  expect(opened.length).toBe(4);
+  upstream.stop(true);
+});
