@@ -159,6 +159,7 @@ describe("a whole answer", () => {
   test("usage counts cached tokens once, thoughts as output and what tools put into the prompt", () => {
     expect(readGeminiReply(fixture("reply-cache.json"))).toEqual({
       usage: { inputUncached: 47, cacheRead: 60, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 30, estimated: false },
+      fees: {},
       outputCharacters: 4,
     });
   });

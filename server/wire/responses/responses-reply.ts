@@ -4,11 +4,13 @@ import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { visitMembers } from "../openai/text-places.ts";
 import { TextMeasure } from "../openai/text-measure.ts";
 import type { Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 import { isOpenResponse } from "./stored-response.ts";
-import { usageOfResponse } from "./usage.ts";
+import { feesOfResponse, usageOfResponse } from "./usage.ts";
 
 interface ConversationReading {
   readonly usage: Usage | null;
+  readonly fees: VendorFees;
   readonly outputCharacters: number;
   readonly meteredLater?: true;
 }
@@ -27,7 +29,12 @@ export function readResponsesReply(
   const open = background && isOpenResponse(body);
   if (!open && tellsFailure(body, "output")) return null;
   told(body);
-  return { usage: usageOfResponse(body), outputCharacters: outputCharacters(body), ...(open && { meteredLater: true }) };
+  return {
+    usage: usageOfResponse(body),
+    fees: feesOfResponse(body),
+    outputCharacters: outputCharacters(body),
+    ...(open && { meteredLater: true }),
+  };
 }
 
 /** Total characters of the texts in a response's output. */

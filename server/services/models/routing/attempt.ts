@@ -132,7 +132,7 @@ async function readWhole(
       usage:
         read.meteredLater === true
           ? null
-          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters), askedOf(call, prepared)),
+          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters, read.fees), askedOf(call, prepared)),
       failure: null,
     },
   };
