@@ -197,7 +197,7 @@ describe("prices of a model", () => {
   });
 
   test("of service tiers are read as they were written, and those that follow the plain ones outlast a change of these", () => {
-    const flex = { service_tier: "flex", price_factor: 0.5 };
+    const flex = { service_tier: "flex", price_factor: 0.5, is_default: true as const };
     const service_tier_prices = [
       flex,
       {
