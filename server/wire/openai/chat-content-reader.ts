@@ -4,6 +4,11 @@ import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, looseListOf, objectOf, stringOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
+const PART_MEMBERS: ReadonlySet<string> = new Set([
+  ...["type", "text", "image_url", "input_audio", "file"],
+  ...["cache_control", "prompt_cache_breakpoint"],
+]);
+
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 
 /** The parts of a user, system or tool message; `field` is the path of the content. */
@@ -31,6 +36,7 @@ export function textParts(content: unknown, field: string, report: ReadReport): 
 
 function contentPart(part: JsonObject, field: string, report: ReadReport): ContentPart | null {
   const cache = cacheHint(part);
+  report.dropOthers(part, PART_MEMBERS, field.replaceAll(/\[\d+\]/g, "[]") + ".");
   switch (part.type) {
     case "text": {
       const text = stringOf(part.text);
