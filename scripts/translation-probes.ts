@@ -122,6 +122,7 @@ export const GEMINI_PROBES: readonly ReaderProbe[] = [
     "members of declarations without a common equivalent",
     { tools: [{ functionDeclarations: [{ name: "f", response: { type: "OBJECT" } }] }] },
   ],
+  ["members of parts, and of what they hold, that the gateway does not know", parts({ text: "hello", somethingNew: 1 })],
   ["`speechConfig`", config({ speechConfig: { languageCode: "de" } })],
   ...members("cachedContent", "continuationToken"),
   ["answers other than text (`responseModalities`)", config({ responseModalities: ["IMAGE"] })],

@@ -30,9 +30,13 @@ const BLOCK_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   redacted_thinking: new Set(["type", "data"]),
 };
 
+const SOURCE_MEMBERS: ReadonlySet<string> = new Set(["type", "media_type", "data", "url", "file_id", "content"]);
+
 export function dropUnread(block: JsonObject, path: string, losses: MessagesReadReport): void {
   const known = ownEntry(BLOCK_MEMBERS, String(block.type));
-  if (known !== undefined) dropOthers(block, known, `${path.replaceAll(/\[\d+\]/g, "[]")}.`, losses);
+  const at = path.replaceAll(/\[\d+\]/g, "[]");
+  if (known !== undefined) dropOthers(block, known, `${at}.`, losses);
+  if (isObject(block.source)) dropOthers(block.source, SOURCE_MEMBERS, `${at}.source.`, losses);
 }
 
 /** The blocks of a content, which is a string or an array, each with its path in the caller's body. */

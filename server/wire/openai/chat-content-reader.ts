@@ -9,6 +9,12 @@ const PART_MEMBERS: ReadonlySet<string> = new Set([
   ...["cache_control", "prompt_cache_breakpoint"],
 ]);
 
+const MEDIA_MEMBERS: readonly (readonly [string, ReadonlySet<string>])[] = [
+  ["image_url", new Set(["url", "detail"])],
+  ["input_audio", new Set(["data", "format"])],
+  ["file", new Set(["filename", "file_data", "file_id"])],
+];
+
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 
 /** The parts of a user, system or tool message; `field` is the path of the content. */
@@ -36,7 +42,12 @@ export function textParts(content: unknown, field: string, report: ReadReport): 
 
 function contentPart(part: JsonObject, field: string, report: ReadReport): ContentPart | null {
   const cache = cacheHint(part);
-  report.dropOthers(part, PART_MEMBERS, field.replaceAll(/\[\d+\]/g, "[]") + ".");
+  const at = field.replaceAll(/\[\d+\]/g, "[]");
+  report.dropOthers(part, PART_MEMBERS, `${at}.`);
+  for (const [name, known] of MEDIA_MEMBERS) {
+    const media = objectOf(part[name]);
+    if (media !== null) report.dropOthers(media, known, `${at}.${name}.`);
+  }
   switch (part.type) {
     case "text": {
       const text = stringOf(part.text);
