@@ -99,7 +99,7 @@ const BESIDE = `## Other rules
 - **Tool-call IDs** that a vendor does not accept (more than 40 characters for OpenAI's chat, more than 64 for its responses, other characters for Anthropic and Bedrock) are replaced in the request, in the call and in its result alike.
 - **Failed tools.** OpenAI's formats cannot mark a result as an error: its text then begins with \`Error\`, unless it already does.
 - **Fees.** Audio tokens that a provider reports are metered at the model's audio prices. The vendor's own web searches (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response, one for a chat completion with \`web_search_options\`) are metered at \`web_search_cost_per_thousand\`. A search without a price leaves the call unpriced. Other tools that a vendor runs for a fee (\`file_search\`, \`code_interpreter\`, \`image_generation\`, Anthropic's code execution, Google Maps) are metered at the model's \`tool_prices\`. [Limits](../guides/limits.md#web-searches) says what a budget holds for them.
-- **Usage** is converted into the caller's format. If a provider reports none it is estimated, and the row says so.
+- **Usage** is converted into the caller's format. If a provider reports none it is estimated, the vendor's tools that the answer shows are added, and the row says so.
 - **Errors** of a provider come in the caller's own envelope.
 
 ## Embeddings

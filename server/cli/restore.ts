@@ -86,7 +86,9 @@ async function restoreInto(
         ? `${connection.place} has tables already: a backup goes into an empty database`
         : `${directory.path} has a database already: name another --data-dir`;
     const counts = await loadBackup(connection.db, directory, path, taken);
-    await io.stdout(`restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`);
+    await io.stdout(
+      `restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`,
+    );
     const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
     await io.stdout(`${about.padEnd(14)}${detail}\n`);
     return await verifyAll(connection.db, io);

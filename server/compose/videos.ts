@@ -40,6 +40,7 @@ export function openVideos(parts: VideoParts) {
   const runner = new VideoRunner({
     ...{ store, files, calls: background, budgets, providers, models, tenant, now, log },
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
+    recording: () => calls.accepting,
     chain: ledger.chainId,
     random: Math.random,
   });

@@ -143,6 +143,7 @@ export const ERRORS = {
   approval_not_pending: { status: 409, message: "This approval was resolved already, or has expired.", retry: false },
   origin_not_allowed: { status: 403, message: "This origin or host may not call tool servers through this gateway.", retry: false },
   session_not_found: { status: 404, message: "There is no such session. Begin again with initialize.", retry: false },
+  event_not_found: { status: 404, message: "This caller has no stream with that Last-Event-ID.", retry: false },
   session_required: { status: 400, message: "Begin with initialize, and send its Mcp-Session-Id with every request.", retry: false },
   rpc_parse_error: { status: 400, message: "The body is not JSON.", retry: false },
   rpc_invalid_request: { status: 400, message: "The body is not one JSON-RPC 2.0 message.", retry: false },

@@ -1,4 +1,4 @@
-import { addedUses, type ToolUses } from "./vendor-tools.ts";
+import { addedUses, type VendorFees } from "./vendor-tools.ts";
 
 /** How a provider served a call, as far as it affects the price. Null if not reported. */
 export interface ServiceTier {
@@ -12,7 +12,7 @@ export interface ServiceTier {
  * Token counts of one call, normalized across vendors. Every input token is in exactly one of the four input classes,
  * because each has its own price.
  */
-export interface Usage {
+export interface Usage extends VendorFees {
   readonly inputUncached: number;
   readonly cacheRead: number;
   /** Written to the vendor's prompt cache with the default lifetime (five minutes for vendors that also offer an hour). */
@@ -33,10 +33,6 @@ export interface Usage {
   readonly imageCacheRead?: number;
   /** The part of `output` that was video. */
   readonly videoOutput?: number;
-  /** Searches with the vendor's own web search, billed separately from tokens. */
-  readonly webSearches?: number;
-  /** Uses of other vendor tools that are billed separately. */
-  readonly toolUses?: ToolUses;
   /** Billing units of reranking, for models priced by them. */
   readonly searchUnits?: number;
   /** Images received: billed by their tokens if reported, otherwise per image at the price of the requested quality and size. */

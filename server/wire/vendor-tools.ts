@@ -6,6 +6,13 @@ export type VendorTool = "file_search" | "code_interpreter" | "image_generation"
 /** Uses of each tool. For code execution, the number of containers; one with more memory counts in proportion to its price. */
 export type ToolUses = Readonly<Partial<Record<VendorTool, number>>>;
 
+/** Uses that a vendor bills apart from tokens, which an answer itself shows. */
+export interface VendorFees {
+  /** Searches with the vendor's own web search. */
+  readonly webSearches?: number;
+  readonly toolUses?: ToolUses;
+}
+
 const BY_CALL: ReadonlySet<unknown> = new Set(["file_search", "image_generation"]);
 const GIGABYTES = /^([1-9]\d{0,2})g$/;
 
@@ -64,7 +71,7 @@ export class ResponseToolUses {
 }
 
 /** Whether a content block starts code execution: Anthropic bills the container, except together with its web tools. */
-export function runsCode(block: JsonValue | undefined): boolean {
+function runsCode(block: JsonValue | undefined): boolean {
   return isObject(block) && block.type === "server_tool_use" && typeof block.name === "string" && block.name.endsWith("code_execution");
 }
 
@@ -73,6 +80,26 @@ export function codeRun(usage: JsonValue | undefined, ran: boolean): { readonly 
   const tools = isObject(usage) && isObject(usage.server_tool_use) ? usage.server_tool_use : {};
   const isFree = Number(tools.web_search_requests ?? 0) + Number(tools.web_fetch_requests ?? 0) > 0;
   return ran && !isFree ? { toolUses: { code_execution: 1 } } : {};
+}
+
+/** The fees that the blocks of a message show, if its usage is not reported. */
+export class BlockFees {
+  private searches = 0;
+  private fetches = 0;
+  ranCode = false;
+
+  block(block: JsonValue | undefined): void {
+    if (!isObject(block) || block.type !== "server_tool_use") return;
+    if (block.name === "web_search") this.searches++;
+    if (block.name === "web_fetch") this.fetches++;
+    this.ranCode ||= runsCode(block);
+  }
+
+  get told(): VendorFees {
+    const { searches, fetches } = this;
+    const usage = { server_tool_use: { web_search_requests: searches, web_fetch_requests: fetches } };
+    return { ...(searches > 0 && { webSearches: searches }), ...codeRun(usage, this.ranCode) };
+  }
 }
 
 /** The sum of the uses in two answers. */

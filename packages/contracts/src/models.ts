@@ -64,6 +64,10 @@ const serviceTierPrice = z
         "must be another than the usual one, whose prices are the plain ones",
       ),
     price_factor: z.number().min(0).max(100).optional(),
+    is_default: z
+      .literal(true)
+      .optional()
+      .describe("set if the account's vendor may serve requests in this tier that name none; budgets hold its price for them"),
     ...pricesSet,
     price_tiers: priceTiers.optional(),
   })
@@ -76,7 +80,8 @@ const serviceTierPrice = z
 const serviceTierPrices = z
   .array(serviceTierPrice)
   .max(10)
-  .refine((all) => differ(all, (one) => one.service_tier), "must have a different service_tier each");
+  .refine((all) => differ(all, (one) => one.service_tier), "must have a different service_tier each")
+  .refine((all) => all.filter((one) => one.is_default === true).length <= 1, "must have at most one is_default");
 
 const priceChange = z
   .strictObject({

@@ -150,10 +150,11 @@ function storedChange(change: PriceChange): StoredChange {
 }
 
 function storedServiceTier(one: ServiceTierPrice): ServiceTierPrices {
-  const { service_tier, price_factor } = one;
+  const { service_tier, price_factor, is_default } = one;
   return {
     service_tier,
     ...(price_factor !== undefined && { price_factor }),
+    ...(is_default && { is_default }),
     ...storedPrices(one),
     tiers: storedTiers(one.price_tiers ?? []),
   };
@@ -172,10 +173,11 @@ function shownTier(tier: TierPrices): PriceTier {
   return { above_input_tokens: tier.above_input_tokens, ...shownPrices(tier) };
 }
 
-function shownServiceTier({ service_tier, price_factor, tiers, ...columns }: ServiceTierPrices): ServiceTierPrice {
+function shownServiceTier({ service_tier, price_factor, is_default, tiers, ...columns }: ServiceTierPrices): ServiceTierPrice {
   return {
     service_tier,
     ...(price_factor !== undefined && { price_factor }),
+    ...(is_default && { is_default }),
     ...shownPrices(columns),
     ...(tiers.length > 0 && { price_tiers: tiers.map(shownTier) }),
   };

@@ -197,7 +197,7 @@ describe("prices of a model", () => {
   });
 
   test("of service tiers are read back as written, and those with a factor follow a change of the standard prices", () => {
-    const flex = { service_tier: "flex", price_factor: 0.5 };
+    const flex = { service_tier: "flex", price_factor: 0.5, is_default: true as const };
     const service_tier_prices = [
       flex,
       {

@@ -57,6 +57,8 @@ export interface CompiledServiceTier {
   readonly name: string;
   /** The factor on the usual prices, where the tier sets none. */
   readonly factor: number;
+  /** Set if the vendor may serve requests in it that name no tier. */
+  readonly isDefault?: true;
   readonly prices: Prices;
   readonly tiers: readonly CompiledPriceTier[];
 }
@@ -154,12 +156,13 @@ export function pricesServed({ prices, tiers, serviceTiers = [] }: Omit<DatedPri
 }
 
 function serviceTierOver(plain: Priced, own: ServiceTierPrices, usualFactors: Readonly<Record<string, number>>): CompiledServiceTier {
-  const { service_tier: name, price_factor: factor = usualFactors[name] ?? 1 } = own;
+  const { service_tier: name, price_factor: factor = usualFactors[name] ?? 1, is_default: isDefault } = own;
+  const named = { name, factor, ...(isDefault && { isDefault }) };
   const usual = scaled(plain, factor);
   const prices = changed(usual.prices, own);
-  if (own.tiers.length > 0) return { name, factor, prices, tiers: tiersOver(prices, own.tiers) };
+  if (own.tiers.length > 0) return { ...named, prices, tiers: tiersOver(prices, own.tiers) };
   const set = changed(UNPRICED, own);
-  return { name, factor, prices, tiers: usual.tiers.map((tier) => ({ ...tier, prices: notBelow(tier.prices, set) })) };
+  return { ...named, prices, tiers: usual.tiers.map((tier) => ({ ...tier, prices: notBelow(tier.prices, set) })) };
 }
 
 const OF_TOKENS = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour", "audioInput", "audioOutput"] as const;
@@ -209,7 +212,10 @@ export function serviceTiersAfter(
 ): readonly ServiceTierPrices[] {
   return (
     own ??
-    before.filter(({ service_tier: _name, price_factor: _factor, tiers, ...prices }) => tiers.length + Object.keys(prices).length === 0)
+    before.filter(
+      ({ service_tier: _name, price_factor: _factor, is_default: _default, tiers, ...prices }) =>
+        tiers.length + Object.keys(prices).length === 0,
+    )
   );
 }
 

@@ -58,6 +58,8 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
     end: () => end ?? { complete: false, last: null, errorReported: false },
     begun: codec.begun,
     usage: codec.usage,
+    ...(codec.fees && { fees: codec.fees }),
+    served: codec.served,
     outputLength: codec.outputLength,
     providerError: codec.providerError,
   };

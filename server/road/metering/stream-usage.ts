@@ -1,4 +1,5 @@
 import { plausibleUsage, estimateTokens, inputTokens, tellsNothing, type Usage } from "../../wire/usage.ts";
+import type { VendorFees } from "../../wire/vendor-tools.ts";
 import { withRequestedServing } from "../../wire/serving.ts";
 import type { StreamAnswer } from "../answer.ts";
 
@@ -15,13 +16,13 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 }
 
 /**
- * The usage of an answer: the provider's figures if plausible, else an estimate from the text. Servers that do not count report zero
+ * The usage of an answer: the provider's figures if plausible, else an estimate from the text and the fees that the answer shows. Servers that do not count report zero
  * tokens, which would make a call with text free.
  */
-export function meteredUsage(reported: Usage | null, inputCharacters: number, outputCharacters: number): Usage {
+export function meteredUsage(reported: Usage | null, inputCharacters: number, outputCharacters: number, fees: VendorFees = {}): Usage {
   const counted = estimated(inputCharacters, outputCharacters);
   const usage = plausibleUsage(reported);
-  if (usage === null) return counted;
+  if (usage === null) return { ...counted, ...fees };
   if (isMeteredByMedia(usage)) return usage;
   const unreadInput = inputTokens(usage) === 0 && counted.inputUncached > 0;
   const unreadOutput = usage.output === 0 && counted.output > 0;
@@ -40,11 +41,11 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
 }
 
 /** The usage of a stream up to where it ended; null for a stream no model produced. */
-export function streamUsage({ codec, inputCharacters, requestedTier: asked, usageOfSending }: StreamAnswer): Usage | null {
+export function streamUsage({ codec, inputCharacters, requestedTier, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
-  const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);
+  const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength, codec.fees);
   const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
   // The tier reported at the start of the answer applies even if the answer never got to its usage.
   const served = withRequestedServing((gaveNothing ? usageOfSending?.() : null) ?? usage, codec.served);
-  return withRequestedServing(served, asked);
+  return withRequestedServing(served, requestedTier);
 }

@@ -1,6 +1,7 @@
 import { runToEnd, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../wire/usage.ts";
+import type { VendorFees } from "../../wire/vendor-tools.ts";
 
 /** A stream around another one, which reports the inner stream's state and usage. */
 export abstract class WrappedStream implements StreamCodec {
@@ -41,6 +42,9 @@ export abstract class WrappedStream implements StreamCodec {
   }
   get usage(): Usage | null {
     return this.inner.usage;
+  }
+  get fees(): VendorFees {
+    return this.inner.fees ?? {};
   }
   get served(): ServiceTier | undefined {
     return this.inner.served;

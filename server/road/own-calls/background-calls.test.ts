@@ -30,3 +30,28 @@ test("an answer that arrives while its credential cannot be looked up is deliver
     expect(open.size).toBe(0);
   }
 });
+
+test("an event that the journal cannot begin leaves no open call behind", async () => {
+  const open = new Set<Call>();
+  const calls = {
+    start() {
+      const call = { row: {}, headers: new Headers() } as unknown as Call;
+      open.add(call);
+      return call;
+    },
+    begin() {
+      throw new Error("the journal failed");
+    },
+    forget: (call: Call) => open.delete(call),
+  };
+  const background = new BackgroundCalls({ calls, snapshots: { scope: () => null }, log: jsonLog("error") } as unknown as Parts);
+  const event = {
+    audit: { proxyType: "llm", proxySubtype: "video_end" },
+    ...{ path: "/", headers: new Headers(), ip: "", parentId: "p" },
+    ...{ rootTaskId: null, noted: {}, claim: async () => true },
+  } as const;
+  const who = { tenantId: "t", groupId: "g", keyId: null, userId: null };
+  const recorded = background.recordEvent(event, who, { status: 200, errorType: null, errorMessage: null });
+  expect(await recorded.catch((error: Error) => error.message)).toBe("the journal failed");
+  expect(open.size).toBe(0);
+});

@@ -272,7 +272,13 @@ export class BackgroundCalls {
     call.row.custom_metadata = { ...noted };
     let claimed = true;
     if (claim !== undefined) {
-      calls.begin(call);
+      try {
+        calls.begin(call);
+      } catch (error) {
+        // Without its begin marker the event has no row, and nobody waits for one.
+        calls.forget(call);
+        throw error;
+      }
       claimed = await claim(call.id).catch(() => false);
     }
     if (claimed) Object.assign(call.row, fields);

@@ -4,6 +4,7 @@ import type { ConversationInbound } from "../../wire/inbound.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
+import type { VendorFees } from "../../wire/vendor-tools.ts";
 import type { Call } from "../call.ts";
 
 /** A conversation read by a surface, with what is needed to write the answer in its format. */
@@ -16,10 +17,7 @@ export interface Conversation {
     readonly operation?: ProviderOperation;
     stream(sealed: NoteSeals): StreamCodec;
     /** Null if the bytes are not an answer of this format. */
-    reply(
-      bytes: Uint8Array,
-      sealed: NoteSeals,
-    ): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
+    reply(bytes: Uint8Array, sealed: NoteSeals): PassedReading | null;
   };
   /** Null for server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
@@ -44,6 +42,14 @@ export interface Conversation {
   readonly previous?: PreviousAnswer;
   /** The field by which the request continues a conversation whose provider keeps its instructions and accepts no others. */
   readonly instructedBy?: string;
+}
+
+/** What metering needs of a whole answer that passes unchanged. */
+interface PassedReading {
+  readonly usage: Usage | null;
+  readonly fees?: VendorFees;
+  readonly outputCharacters: number;
+  readonly meteredLater?: true;
 }
 
 /** Receives the signatures of an answer's reasoning, which the caller sends back later. */

@@ -15,9 +15,9 @@ const LOOKED_AGAIN_MS = 2_000;
 
 /**
  * Writes the one audit row that reports a job's outcome; true once that row is known to be stored. The row's ID is noted in the job between
- * the row's begin marker and the row itself, so it is reported once, whichever process dies when. An ID that a dead process had noted turns
- * up in the ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within
- * `WAITED_FOR_MS`.
+ * the row's begin marker and the row itself, so it is reported once, whichever process dies when. An ID that was noted turns up in the
+ * ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within `WAITED_FOR_MS`. That
+ * holds for the process that failed to seal the row, too: a row whose sync failed may be in the journal all the same.
  */
 export async function settleJob({ store, calls, now }: SettleParts, runner: string, job: VideoJob): Promise<boolean> {
   if (job.upstream_id === null) {
@@ -36,7 +36,6 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     else await store.note(runner, job.id, { failures: 0, afterMs: LOOKED_AGAIN_MS });
     return false;
   }
-  let named = false;
   const eventRow = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "video_end" },
@@ -47,17 +46,13 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
       rootTaskId: job.root_task_id,
       noted: { video_end: { job_id: job.id, status: job.status, output_file_id: job.output_file_id, resolution: job.resolution } },
       fields: rowOfJob(job),
-      claim: async (rowId) => (named = await store.claimSettlement(runner, job.id, rowId)),
+      claim: (rowId) => store.claimSettlement(runner, job.id, rowId),
     },
     { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
     { status: 200, errorType: job.error?.code ?? null, errorMessage: job.error?.message ?? null },
   );
-  if (!eventRow) {
-    if (named) await store.forgetSettlement(runner, job.id);
-    return false;
-  }
-  await store.noteSettled(runner, job.id);
-  return true;
+  if (eventRow) await store.noteSettled(runner, job.id);
+  return eventRow;
 }
 
 function rowOfJob(job: VideoJob) {

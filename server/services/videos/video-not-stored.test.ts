@@ -26,6 +26,7 @@ async function writtenWhen(code: "too_many_uploads" | "files_unavailable"): Prom
     models: { find: async () => ({ provider: { apiFormat: "toy" } }) },
     providers: { toy: provider },
     tenant: async () => ({}),
+    recording: () => true,
     ...{ now: Date.now, random: () => 0.5, log: { warn: () => undefined } },
   } as unknown as VideoRunnerParts);
   await runner.look();

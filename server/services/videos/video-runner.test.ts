@@ -16,7 +16,7 @@ afterAll(() => database.close());
 /** A process that runs jobs, over a real database. */
 function runnerOf(parts: Partial<VideoRunnerParts>): VideoRunner {
   return new VideoRunner({
-    ...{ store, providers: {}, chain: crypto.randomUUID(), now: Date.now, random: () => 0.5 },
+    ...{ store, providers: {}, chain: crypto.randomUUID(), recording: () => true, now: Date.now, random: () => 0.5 },
     models: { find: async () => null },
     tenant: () => null,
     scope: () => null,

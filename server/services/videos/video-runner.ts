@@ -34,6 +34,8 @@ export interface VideoRunnerParts {
   readonly store: VideoStore;
   readonly files: Pick<Files, "receive" | "record">;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
+  /** Whether this process can write audit rows. While it cannot, other processes take over its jobs. */
+  readonly recording: () => boolean;
   readonly budgets: JobBudgets;
   readonly providers: ProvidersOfVideos;
   readonly models: Pick<KnownModels, "find">;
@@ -76,7 +78,7 @@ export class VideoRunner {
 
   /** Looks for work; called at an interval. */
   async look(): Promise<void> {
-    if (this.stopped || this.looking) return;
+    if (this.stopped || this.looking || !this.parts.recording()) return;
     // Without jobs of its own, it only looks for jobs of dead processes, and less often.
     if (this.held.size === 0 && performance.now() - this.checkedAt < IDLE_MS) return;
     this.checkedAt = performance.now();

@@ -21,6 +21,7 @@ export interface TierPrices extends ColumnPrices {
 export interface ServiceTierPrices extends ColumnPrices {
   service_tier: string;
   price_factor?: number;
+  is_default?: true;
   tiers: TierPrices[];
 }
 

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { PreviousAnswer, NoteSeals } from "../../road/request/conversation.ts";
-import { estimated } from "../../road/metering/stream-usage.ts";
+import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
@@ -101,17 +101,13 @@ class KeptStream extends ResponsesStream {
     this.inbound = inbound;
   }
 
-  /**
-   * Usage of a response that did not finish: estimated for a background response that nobody could retrieve, and for others if the vendor's
-   * tools were used, whose fee an estimate from text leaves out.
-   */
+  /** Estimated for a background response that did not finish and that nobody could retrieve. */
   override get usage(): Usage | null {
-    const usage = super.usage;
-    const { searches } = this;
-    const { told: uses } = this.uses;
+    const reported = super.usage;
     const { background, inputCharacters } = this.inbound;
-    if (usage !== null || (background ? this.state.kept === true : searches === 0 && uses.toolUses === undefined)) return usage;
-    return { ...estimated(inputCharacters, this.outputLength), ...(searches > 0 && { webSearches: searches }), ...uses };
+    return reported !== null || !background || this.state.kept === true
+      ? reported
+      : meteredUsage(null, inputCharacters, this.outputLength, this.fees);
   }
 }
 

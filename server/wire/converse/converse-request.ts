@@ -1,3 +1,4 @@
+import { detailLosses } from "../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
@@ -64,6 +65,7 @@ function refuseAndDrop(request: ConversationRequest, report: RequestReport): voi
     report.refuse("stop", "this model's provider takes no stop sequence of blanks alone");
   if (request.output?.kind === "json") report.drop("output");
   if (request.seed !== null) report.drop("seed");
+  for (const feature of detailLosses(request)) report.drop(feature);
   if (request.presencePenalty !== null && request.presencePenalty !== 0) report.drop("presence_penalty");
   if (request.frequencyPenalty !== null && request.frequencyPenalty !== 0) report.drop("frequency_penalty");
   if (request.endUser !== null) report.drop("end_user");

@@ -11,7 +11,8 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /**
  * Adds the missing signatures; returns the same list if there are none. Only the first call of each step is signed, and
- * only the steps since the last user message are checked.
+ * only the steps since the last user message are checked. A step may be several contents in a row: Google's clients store each piece of a
+ * streamed answer as one.
  */
 export function withCallSignatures(contents: readonly JsonValue[], model: string): readonly JsonValue[] {
   if ((generationOf(model) ?? 0) < REQUIRES_SIGNATURES) return contents;
@@ -25,9 +26,20 @@ export function withCallSignatures(contents: readonly JsonValue[], model: string
       continue;
     }
     const at = parts.findIndex((part) => isObject(part) && objectIn(part, "functionCall") !== null);
+    if (at < 0 || stepCallsBefore(contents, i)) continue;
     const call = parts[at];
     if (isObject(call) && textIn(call, "thoughtSignature") === null)
       signed = signed.with(i, { ...content, parts: parts.with(at, { ...call, thoughtSignature: NO_SIGNATURE }) });
   }
   return signed;
+}
+
+/** Whether the step that the content belongs to has a call in an earlier content. */
+function stepCallsBefore(contents: readonly JsonValue[], at: number): boolean {
+  for (let i = at - 1; i >= 0; i--) {
+    const content = contents[i];
+    if (!isObject(content) || content.role !== "model") return false;
+    if (listIn(content, "parts").some((part) => isObject(part) && objectIn(part, "functionCall") !== null)) return true;
+  }
+  return false;
 }

@@ -15,6 +15,7 @@ import { spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";
 import { readMedia } from "./media.ts";
 import { listIn, member, objectIn, objectsIn, textIn } from "./members.ts";
+import { dropPartMembers } from "./part-members.ts";
 import { PendingToolCalls } from "./pending-tool-calls.ts";
 import { readResponse } from "./tool-results.ts";
 
@@ -70,6 +71,7 @@ export class ContentReader {
   private userPart(part: JsonObject, at: string, turn: number, place: number): UserPart[] {
     if (this.refused(part, at, ["functionCall"])) return [];
     this.findings.dropOthers(part, USER, `${at}.`);
+    dropPartMembers(part, at, this.findings);
     const result = objectIn(part, "functionResponse");
     if (result !== null) return [this.result(result, `${at}.${spellingIn(part, "functionResponse")}`, turn, place)];
     const media = this.media(part, at);
@@ -85,6 +87,7 @@ export class ContentReader {
     }
     if (this.refused(part, at, ["functionResponse", "inlineData", "fileData"])) return [];
     this.findings.dropOthers(part, ASSISTANT, `${at}.`);
+    dropPartMembers(part, at, this.findings);
     const signature = signatureOf(part);
     const call = objectIn(part, "functionCall");
     const name = call === null ? null : textIn(call, "name");

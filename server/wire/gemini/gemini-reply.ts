@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 import { partsOf } from "./answer-parts.ts";
-import { withSearches } from "./grounding.ts";
+import { Grounding } from "./grounding.ts";
 import { member, objectIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -9,7 +10,7 @@ import { readGeminiUsage } from "./usage.ts";
 const MEMBERS = ["candidates", "promptFeedback", "usageMetadata"];
 
 /** Usage and output length of a complete answer; null if the bytes are not a JSON object, or report a failure. */
-export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; fees: VendorFees; outputCharacters: number } | null {
   let body: unknown;
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -17,7 +18,13 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
     return null;
   }
   if (!isObject(body) || member(body, "error") !== undefined || !MEMBERS.some((name) => member(body, name) !== undefined)) return null;
-  return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: geminiOutputLength(body) };
+  const grounding = new Grounding();
+  grounding.read(body);
+  return {
+    usage: grounding.of(readGeminiUsage(member(body, "usageMetadata"))),
+    fees: grounding.fees,
+    outputCharacters: geminiOutputLength(body),
+  };
 }
 
 /** Characters of all texts and tool arguments in an answer or a piece of one, including thoughts, which are billed. */

@@ -159,6 +159,7 @@ describe("a complete Gemini answer", () => {
   test("has cached tokens counted once, thoughts as output and tool-use tokens as input", () => {
     expect(readGeminiReply(fixture("reply-cache.json"))).toEqual({
       usage: { inputUncached: 47, cacheRead: 60, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 30, estimated: false },
+      fees: {},
       outputCharacters: 4,
     });
   });

@@ -5,6 +5,7 @@ import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import { FrameCutter } from "../streams/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
 import { geminiOutputLength, hasGeminiMedia } from "./gemini-reply.ts";
 import { Grounding } from "./grounding.ts";
@@ -36,6 +37,10 @@ abstract class PassingStream implements StreamCodec {
 
   get usage(): Usage | null {
     return this.grounding.of(this.lastUsage);
+  }
+
+  get fees(): VendorFees {
+    return this.grounding.fees;
   }
 
   push(piece: Uint8Array): StreamPiece {

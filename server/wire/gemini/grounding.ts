@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 import { objectIn, objectsIn, textIn, textsIn } from "./members.ts";
 
 /** For these models, Google bills a grounded prompt once; for all newer ones, each search. */
@@ -24,15 +25,11 @@ export class Grounding {
 
   /** The usage including the searches. */
   of(usage: Usage | null): Usage | null {
-    if (usage === null) return null;
-    const webSearches = this.byPrompt ? Math.min(1, this.queries.size) : this.queries.size;
-    return { ...usage, ...(webSearches > 0 && { webSearches }), ...(this.readsMaps && { toolUses: { google_maps: 1 } }) };
+    return usage === null ? null : { ...usage, ...this.fees };
   }
-}
 
-/** The usage of a complete answer, including its searches. */
-export function withSearches(body: JsonObject, usage: Usage | null): Usage | null {
-  const grounding = new Grounding();
-  grounding.read(body);
-  return grounding.of(usage);
+  get fees(): VendorFees {
+    const webSearches = this.byPrompt ? Math.min(1, this.queries.size) : this.queries.size;
+    return { ...(webSearches > 0 && { webSearches }), ...(this.readsMaps && { toolUses: { google_maps: 1 } }) };
+  }
 }

@@ -7,6 +7,7 @@ import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiSettings, readGeminiToolChoice, readGeminiTools } from "./settings-reader.ts";
 
 const KNOWN = new Set(["model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);
+const SYSTEM = new Set(["text"]);
 /** References to state stored at Google, on which the answer would depend. */
 const STATEFUL = ["cachedContent", "continuationToken"];
 
@@ -21,6 +22,8 @@ export function readGeminiConversation(body: JsonObject): RequestRead {
   }
   findings.dropOthers(body, new Set([...KNOWN, ...STATEFUL]), "");
   const system = objectIn(body, "systemInstruction");
+  const at = `${spellingIn(body, "systemInstruction")}.parts`;
+  for (const [i, part] of objectsIn(system ?? {}, "parts").entries()) findings.dropOthers(part, SYSTEM, `${at}[${i}].`);
   const request = {
     instructions: (system === null ? [] : objectsIn(system, "parts")).flatMap((part) => {
       const text = textIn(part, "text");

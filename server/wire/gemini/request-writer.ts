@@ -1,4 +1,5 @@
 import { describedSchema } from "../conversation/described-schema.ts";
+import { detailLosses, fileNameLosses } from "../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
@@ -56,6 +57,7 @@ function losses(request: ConversationRequest): Feature[] {
   // Instructions can only precede the conversation: later ones are moved there and lose their position.
   const spoken = request.turns.findIndex(({ role }) => role !== "system");
   if (request.turns.some(({ role }, i) => role === "system" && spoken >= 0 && i > spoken)) lost.push("system_turn");
+  lost.push(...detailLosses(request), ...fileNameLosses(request));
   return lost;
 }
 

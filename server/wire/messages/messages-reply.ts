@@ -1,11 +1,11 @@
 import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 import { tellsFailure } from "../openai/reply-object.ts";
 import type { Usage } from "../usage.ts";
-import { codeRun, runsCode } from "../vendor-tools.ts";
+import { BlockFees, codeRun, type VendorFees } from "../vendor-tools.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Usage and output length of a complete message; null if the bytes are not a JSON object, or report a failure. */
-export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; fees: VendorFees; outputCharacters: number } | null {
   let body: JsonValue;
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
@@ -16,8 +16,9 @@ export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; out
   let outputCharacters = 0;
   if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
   const usage = readMessagesUsage(body.usage);
-  const ran = Array.isArray(body.content) && body.content.some(runsCode);
-  return { usage: usage === null ? null : { ...usage, ...codeRun(body.usage, ran) }, outputCharacters };
+  const fees = new BlockFees();
+  if (Array.isArray(body.content)) for (const block of body.content) fees.block(block);
+  return { usage: usage === null ? null : { ...usage, ...codeRun(body.usage, fees.ranCode) }, fees: fees.told, outputCharacters };
 }
 
 function blockLength(block: JsonValue): number {

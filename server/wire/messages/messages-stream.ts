@@ -4,7 +4,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing
 import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
-import { codeRun, runsCode } from "../vendor-tools.ts";
+import { BlockFees, codeRun, type VendorFees } from "../vendor-tools.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -22,20 +22,24 @@ export class MessagesStream implements StreamCodec, FrameReader {
   private counts: JsonObject | null = null;
   private closing: Uint8Array | null = null;
   private finished = false;
-  /** Searches seen to start; the usage at the end reports them. */
-  private searches = 0;
-  private ranCode = false;
+  /** Tools seen to start; the usage at the end reports the searches. */
+  private readonly blocks = new BlockFees();
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
 
   get usage(): Usage | null {
     const counted = readMessagesUsage(this.counts);
-    const withCodeRuns = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.ranCode) };
+    const withCodeRuns = counted === null ? null : { ...counted, ...codeRun(this.counts ?? undefined, this.blocks.ranCode) };
     // The first event counts only the first output token; the rest is reported at the end, which a truncated answer lacks.
     if (withCodeRuns === null || this.finished) return withCodeRuns;
     const since = withOutputSince(withCodeRuns, this.outputLength);
-    return this.searches > (since.webSearches ?? 0) ? { ...since, webSearches: this.searches, estimated: true } : since;
+    const { webSearches = 0 } = this.fees;
+    return webSearches > (since.webSearches ?? 0) ? { ...since, webSearches, estimated: true } : since;
+  }
+
+  get fees(): VendorFees {
+    return this.blocks.told;
   }
 
   get closed(): boolean {
@@ -82,9 +86,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
       case "content_block_start":
         // An empty text block is not output yet; every other block is.
         this.begun ||= !isObject(event.content_block) || !OPENED_EMPTY.has(event.content_block.type);
-        if (isObject(event.content_block) && event.content_block.type === "server_tool_use" && event.content_block.name === "web_search")
-          this.searches++;
-        this.ranCode ||= runsCode(event.content_block);
+        this.blocks.block(event.content_block);
         return true;
       case "content_block_delta":
         this.begun = true;

@@ -1,11 +1,12 @@
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { MessagesReadReport } from "./losses.ts";
-import { blocksOf, blockText, cacheOf, refuseBlock } from "./read-blocks.ts";
+import { blocksOf, blockText, cacheOf, dropUnread, refuseBlock } from "./read-blocks.ts";
 
 export function readAssistantParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
+    dropUnread(block, at, losses);
     const part = assistantPart(block, at);
     if (part !== null) parts.push(part);
     else refuseBlock(block, at, losses);

@@ -8,7 +8,8 @@ import type {
   UserPart,
 } from "../conversation/conversation-parts.ts";
 import { type JsonObject, type JsonValue, isObject } from "../../kernel/json-value.ts";
-import type { MessagesReadReport } from "./losses.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
+import { dropOthers, type MessagesReadReport } from "./losses.ts";
 
 export const blockText = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
@@ -16,6 +17,26 @@ export const blockText = (value: unknown): string | null => (typeof value === "s
 export function cacheOf(block: JsonObject): { cache?: CacheHint } {
   if (!isObject(block.cache_control)) return {};
   return { cache: { ttl: block.cache_control.ttl === "1h" ? "1h" : "5m" } };
+}
+
+/** The members read of each type of block. */
+const BLOCK_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(["type", "text", "cache_control"]),
+  image: new Set(["type", "source", "cache_control"]),
+  document: new Set(["type", "source", "title", "context", "citations", "cache_control"]),
+  tool_result: new Set(["type", "tool_use_id", "content", "is_error", "cache_control"]),
+  tool_use: new Set(["type", "id", "name", "input", "cache_control", "caller"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted_thinking: new Set(["type", "data"]),
+};
+
+const SOURCE_MEMBERS: ReadonlySet<string> = new Set(["type", "media_type", "data", "url", "file_id", "content"]);
+
+export function dropUnread(block: JsonObject, path: string, losses: MessagesReadReport): void {
+  const known = ownEntry(BLOCK_MEMBERS, String(block.type));
+  const at = path.replaceAll(/\[\d+\]/g, "[]");
+  if (known !== undefined) dropOthers(block, known, `${at}.`, losses);
+  if (isObject(block.source)) dropOthers(block.source, SOURCE_MEMBERS, `${at}.source.`, losses);
 }
 
 /** The blocks of a content, which is a string or an array, each with its path in the caller's body. */
@@ -27,6 +48,7 @@ export function* blocksOf(content: JsonValue | undefined, path: string): Generat
 export function readTextParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): TextPart[] {
   const parts: TextPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
+    dropUnread(block, at, losses);
     if (block.type === "text") parts.push(...textPart(block));
     else refuseBlock(block, at, losses);
   }
@@ -36,6 +58,7 @@ export function readTextParts(content: JsonValue | undefined, path: string, loss
 export function readUserParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): UserPart[] {
   const parts: UserPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
+    dropUnread(block, at, losses);
     if (block.type === "tool_result") parts.push(toolResultPart(block, at, losses));
     else parts.push(...contentParts(block, at, losses));
   }
@@ -100,7 +123,10 @@ function mediaSource(value: JsonValue | undefined): { source: MediaSource; media
 
 function toolResultPart(block: JsonObject, path: string, losses: MessagesReadReport): ToolResultPart {
   const content: (TextPart | ImagePart | FilePart)[] = [];
-  for (const [inner, at] of blocksOf(block.content, `${path}.content`)) content.push(...contentParts(inner, at, losses));
+  for (const [inner, at] of blocksOf(block.content, `${path}.content`)) {
+    dropUnread(inner, at, losses);
+    content.push(...contentParts(inner, at, losses));
+  }
   return {
     kind: "tool_result",
     callId: blockText(block.tool_use_id) ?? "",

@@ -4,7 +4,7 @@ import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { readAssistantParts } from "./read-assistant-blocks.ts";
 import { readTextParts, readUserParts } from "./read-blocks.ts";
-import { isNothing, type MessagesReadReport } from "./losses.ts";
+import { dropOthers, isNothing, type MessagesReadReport } from "./losses.ts";
 import { readMessagesToolChoice, readMessagesTools } from "./read-tools.ts";
 
 /** Members that are translated; `model` and `model_id` have already been used to choose the model. */
@@ -27,6 +27,9 @@ const PLACED: ReadonlySet<string> = new Set([
   "top_k",
 ]);
 
+const MESSAGE_MEMBERS: ReadonlySet<string> = new Set(["role", "content"]);
+const METADATA: ReadonlySet<string> = new Set(["user_id"]);
+
 /** Members whose loss would change the result, or where the call is processed. */
 const NEEDED: Readonly<Record<string, string>> = {
   container: "containers exist only at the vendor",
@@ -46,6 +49,7 @@ export function readMessagesConversation(body: JsonObject): RequestRead {
     if (reason === undefined) losses.dropped.add(name);
     else losses.unsupported.push({ field: name, message: reason });
   }
+  if (isObject(body.metadata)) dropOthers(body.metadata, METADATA, "metadata.", losses);
   if (body.max_tokens === 0)
     losses.unsupported.push({ field: "max_tokens", message: "0, which only warms the cache, means nothing to this model" });
 
@@ -80,6 +84,7 @@ function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport):
   for (const [i, message] of messages.entries()) {
     if (!isObject(message)) continue;
     const path = `messages[${i}].content`;
+    dropOthers(message, MESSAGE_MEMBERS, "messages[].", losses);
     if (message.role === "user") turns.push({ role: "user", parts: readUserParts(message.content, path, losses) });
     else if (message.role === "assistant") turns.push({ role: "assistant", parts: readAssistantParts(message.content, path, losses) });
     else if (message.role === "system") turns.push({ role: "system", parts: readTextParts(message.content, path, losses) });

@@ -157,7 +157,7 @@ describe("a Messages answer", () => {
   }
 
   test("has its usage and output length read", () => {
-    expect(readMessagesReply(bytesOf("reply-cache.json"))).toEqual({ usage: EXPECTED.cache!.usage, outputCharacters: 7 });
+    expect(readMessagesReply(bytesOf("reply-cache.json"))).toEqual({ usage: EXPECTED.cache!.usage, fees: {}, outputCharacters: 7 });
     expect(readMessagesReply(bytesOf("reply-tools.json"))?.outputCharacters).toBe(12 + 15 + 15 + 2);
     expect(readMessagesReply(new TextEncoder().encode("nonsense"))).toBeNull();
     expect(readMessagesReply(new TextEncoder().encode("{}"))).toBeNull();

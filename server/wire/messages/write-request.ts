@@ -1,3 +1,4 @@
+import { detailLosses } from "../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
@@ -67,6 +68,7 @@ function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Me
   if (request.stop.some((stop) => stop.trim() === ""))
     unsupported.push({ feature: "stop", message: "this model's provider takes no stop sequence of blanks alone" });
   if (request.seed !== null) dropped.add("seed");
+  for (const feature of detailLosses(request)) dropped.add(feature);
   if (request.presencePenalty !== null && request.presencePenalty !== 0) dropped.add("presence_penalty");
   if (request.frequencyPenalty !== null && request.frequencyPenalty !== 0) dropped.add("frequency_penalty");
   // The vendor has no JSON mode, and its schemas cannot allow arbitrary objects, so an instruction is added instead.

@@ -1,4 +1,5 @@
-import type { FieldProblem } from "../json/document.ts";
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { asksNothing, type FieldProblem } from "../json/document.ts";
 
 /** Collects what a request reader could not translate. */
 export class ReadReport {
@@ -11,6 +12,11 @@ export class ReadReport {
 
   drop(field: string): void {
     this.droppedNames.add(field);
+  }
+
+  /** Drops members that are not read and have an effect; `prefix` is the path of the object. */
+  dropOthers(object: JsonObject, known: ReadonlySet<string>, prefix: string): void {
+    for (const [name, value] of Object.entries(object)) if (!known.has(name) && !asksNothing(value)) this.drop(`${prefix}${name}`);
   }
 
   get dropped(): string[] {

@@ -5,6 +5,11 @@ import { sourceOfUrl } from "../openai/data-url.ts";
 import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 
+const PART_MEMBERS: ReadonlySet<string> = new Set([
+  ...["type", "text", "image_url", "file_id", "detail", "file_data", "file_url", "filename"],
+  ...["cache_control", "prompt_cache_breakpoint"],
+]);
+
 type InputPart = TextPart | ImagePart | FilePart;
 
 /** Reads the content of a message or of a tool's output; `field` is its path. */
@@ -20,6 +25,7 @@ export function inputParts(content: unknown, field: string, report: ReadReport):
 
 function inputPart(part: JsonObject, field: string, report: ReadReport): InputPart | null {
   const cache = cacheHint(part);
+  report.dropOthers(part, PART_MEMBERS, field.replaceAll(/\[\d+\]/g, "[]") + ".");
   switch (part.type) {
     case "input_text":
     case "output_text":

@@ -8,11 +8,14 @@ import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { answeredBy, calledBy } from "./client-tools.ts";
 import { inputParts } from "./content-reader.ts";
 import { isMessage } from "./input-items.ts";
-import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
+import { callPart, messageParts, picturePart, reasoningPart, unreadParts } from "./output-item-reader.ts";
 import type { ToolNames } from "./tool-names.ts";
 
 /** Items without content for the model: actions of the vendor's tools, and settings whose tools are read elsewhere. */
 const SAYS_NOTHING: ReadonlySet<unknown> = new Set(["web_search_call", "configuration_update"]);
+
+/** `phase` says which of several messages is the answer, which their order shows as well. */
+const MESSAGE_MEMBERS: ReadonlySet<string> = new Set(["type", "role", "content", "id", "status", "phase"]);
 
 /**
  * Reads a response's input into turns. Consecutive assistant items form one turn, and so do the results of parallel calls.
@@ -33,8 +36,11 @@ export function readItems(input: unknown, names: ToolNames, report: ReadReport):
   };
   for (const [item, i] of objectsOf(input)) {
     const field = `input[${i}]`;
-    if (isMessage(item) && item.role === "assistant") say(messageParts(item.content));
-    else if (item.type === "reasoning") say([reasoningPart(item)]);
+    if (isMessage(item)) report.dropOthers(item, MESSAGE_MEMBERS, "input[].");
+    if (isMessage(item) && item.role === "assistant") {
+      for (const part of unreadParts(item.content)) report.drop(`${field}.content[${part}]`);
+      say(messageParts(item.content));
+    } else if (item.type === "reasoning") say([reasoningPart(item)]);
     else if (item.type === "function_call" || calledBy(item) !== null) say([namedCall(item, i, names)]);
     else if (item.type === "function_call_output" || answeredBy(item) !== null) {
       if (isServerSide(item)) continue;

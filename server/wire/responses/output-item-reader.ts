@@ -2,7 +2,7 @@ import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, ReasoningPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { argumentsText } from "../openai/chat/assistant-reader.ts";
-import { filledOf, objectsOf } from "../openai/loose-fields.ts";
+import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 
 /** The separator between parts of a reasoning summary. */
 export const PARAGRAPH = "\n\n";
@@ -20,6 +20,11 @@ export function messageParts(content: unknown): AssistantPart[] {
     } else if (text !== null) parts.push({ kind: "text", text });
   }
   return parts;
+}
+
+/** The places of content parts that `messageParts` leaves out. */
+export function unreadParts(content: unknown): number[] {
+  return objectsOf(content).flatMap(([part, place]) => (stringOf(part.refusal) !== null || stringOf(part.text) !== null ? [] : [place]));
 }
 
 /** A reasoning item; null if it has neither text nor encrypted content. */

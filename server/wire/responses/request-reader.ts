@@ -38,6 +38,8 @@ const READ: ReadonlySet<string> = new Set([
 /** Members whose loss would change the result. */
 const REFUSED: ReadonlySet<string> = new Set(["context_management", "moderation"]);
 
+const TEXT_MEMBERS: ReadonlySet<string> = new Set(["format"]);
+
 const itself = (tool: JsonObject) => tool;
 
 /** Reads a Responses request as a conversation. `body` has passed `readResponsesRequest`. */
@@ -72,7 +74,7 @@ export function readResponsesConversation(body: JsonObject): RequestRead {
     endUser: filledOf(body.safety_identifier) ?? filledOf(body.user),
     stream: body.stream === true,
   };
-  if (text?.verbosity !== undefined && text.verbosity !== null) report.drop("text.verbosity");
+  if (text !== null) report.dropOthers(text, TEXT_MEMBERS, "text.");
   for (const entry of looseListOf(body.include))
     if (entry !== "reasoning.encrypted_content" && entry !== "message.output_text.logprobs") report.drop("include");
   for (const [name, value] of Object.entries(body)) {

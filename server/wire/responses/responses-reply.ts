@@ -4,18 +4,20 @@ import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { visitMembers } from "../openai/text-places.ts";
 import { TextMeasure } from "../openai/text-measure.ts";
 import type { Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 import { isOpenResponse } from "./stored-response.ts";
-import { usageOfResponse } from "./usage.ts";
+import { feesOfResponse, usageOfResponse } from "./usage.ts";
 
 interface ConversationReading {
   readonly usage: Usage | null;
+  readonly fees: VendorFees;
   readonly outputCharacters: number;
   readonly meteredLater?: true;
 }
 
 /**
  * Usage and output length of a complete response; null if the bytes are not a JSON object, or report a failure. With
- * `background`, an unfinished response has no usage yet. `told` is called with the response.
+ * `background`, an unfinished response has no usage yet. `onResponse` is called with the response.
  */
 export function readResponsesReply(
   bytes: Uint8Array,
@@ -27,7 +29,12 @@ export function readResponsesReply(
   const open = background && isOpenResponse(body);
   if (!open && tellsFailure(body, "output")) return null;
   onResponse(body);
-  return { usage: usageOfResponse(body), outputCharacters: outputCharacters(body), ...(open && { meteredLater: true }) };
+  return {
+    usage: usageOfResponse(body),
+    fees: feesOfResponse(body),
+    outputCharacters: outputCharacters(body),
+    ...(open && { meteredLater: true }),
+  };
 }
 
 /** Total characters of the texts in a response's output. */

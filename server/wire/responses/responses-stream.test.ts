@@ -92,6 +92,7 @@ test("a complete Responses answer has usage and length read", () => {
       ...{ inputUncached: 26, cacheRead: 1024, cacheWrite: 50, cacheWriteHour: 0, output: 60, reasoning: 40, estimated: false },
       serving: { tier: "standard", geo: null },
     },
+    fees: {},
     outputCharacters: "Two calls.".length + "Grüße 👋".length + 2 * '{"city":"Oslo"}'.length,
   });
   expect(readResponsesReply(new TextEncoder().encode("<html>"))).toBeNull();

@@ -7,7 +7,7 @@ import { frameData, isWholeEvent } from "../streams/sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { servingByOpenAi } from "../serving.ts";
 import type { ServiceTier, Usage } from "../usage.ts";
-import { ResponseToolUses } from "../vendor-tools.ts";
+import { ResponseToolUses, type VendorFees } from "../vendor-tools.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -30,8 +30,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private found: Usage | null = null;
   private tier: unknown = null;
   /** Counted from completed items, in case the stream breaks off before its final event reports the usage. */
-  protected searches = 0;
-  protected readonly uses = new ResponseToolUses();
+  private searches = 0;
+  private readonly uses = new ResponseToolUses();
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
@@ -52,6 +52,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
 
   get usage(): Usage | null {
     return this.found;
+  }
+
+  get fees(): VendorFees {
+    return { ...(this.searches > 0 && { webSearches: this.searches }), ...this.uses.told };
   }
 
   get served(): ServiceTier {

@@ -1,13 +1,17 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { servedByOpenAi } from "../serving.ts";
-import { ResponseToolUses } from "../vendor-tools.ts";
+import { ResponseToolUses, type VendorFees } from "../vendor-tools.ts";
 import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** The usage of a complete response, with the vendor tools used in its output; null if not reported. */
 export function usageOfResponse(response: JsonObject): Usage | null {
   const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
-  if (usage === null) return null;
+  return usage === null ? null : { ...usage, ...feesOfResponse(response) };
+}
+
+/** The fees of vendor tools that a complete response used. */
+export function feesOfResponse(response: JsonObject): VendorFees {
   const uses = new ResponseToolUses();
   uses.asked(response);
   let webSearches = 0;
@@ -15,7 +19,7 @@ export function usageOfResponse(response: JsonObject): Usage | null {
     uses.item(item);
     if (isWebSearch(item)) webSearches++;
   }
-  return { ...usage, ...(webSearches > 0 && { webSearches }), ...uses.told };
+  return { ...(webSearches > 0 && { webSearches }), ...uses.told };
 }
 
 /** Whether an output item is a search with the vendor's web search, rather than opening one of its results. */

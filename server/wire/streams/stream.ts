@@ -1,5 +1,6 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { ServiceTier, Usage } from "../usage.ts";
+import type { VendorFees } from "../vendor-tools.ts";
 
 /** Bytes to send now; null if there are none. */
 export type StreamPiece = Uint8Array | null;
@@ -27,6 +28,8 @@ export interface StreamCodec {
   readonly begun: boolean;
   /** As reported by the provider; null if it never was. */
   readonly usage: Usage | null;
+  /** Fees seen in the output so far, for an estimate if the stream ends without usage. */
+  readonly fees?: VendorFees;
   /** The service tier, if the provider reported it apart from the usage. */
   readonly served?: ServiceTier | undefined;
   /** Approximate length of the output so far in characters, for an estimate if the stream ends without usage. */

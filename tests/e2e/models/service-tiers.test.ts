@@ -114,6 +114,10 @@ beforeAll(async () => {
       ],
     },
   ]));
+  await world.admin.post("/v1/admin/llms", {
+    ...{ tenant_id: "default", name: "of a fast project", mode: "chat", provider: "fake", group_ids: [groupId], ...PRICED },
+    service_tier_prices: [{ service_tier: "priority", is_default: true }],
+  });
   for (const format of ["anthropic", "gemini"]) {
     const base_url = format === "gemini" ? `${vendor.origin}/v1beta` : `${vendor.origin}/v1`;
     await world.admin.post("/v1/admin/providers", {
@@ -238,6 +242,15 @@ test("a budget holds the worst case in the requested tier, and at least the defa
   expect(await asks("priced", "flex", 0.007)).toBe(429);
 });
 
+test("a budget holds the account's default tier for requests that leave the tier open, and for no others", async () => {
+  const asks = async (more: object, limit: number) =>
+    (await ask(CHAT, chat("of a fast project", "default", { max_tokens: 1_000, ...more }), await teamWith(limit))).status;
+  expect([await asks({}, 0.015), await asks({ service_tier: "auto" }, 0.015), await asks({}, 0.03)]).toEqual([429, 429, 200]);
+  expect([await asks({ service_tier: "default" }, 0.015), await asks({ service_tier: "flex" }, 0.015)]).toEqual([200, 200]);
+  const { id } = await ask(CHAT, chat("of a fast project", "priority"));
+  expect((await rowOf(world.admin, { id })).llm_estimated_cost_usd).toBeCloseTo(USUAL * 2.5, 9);
+});
+
 test("an answer without an output limit is limited to what is left of the budget in the requested tier", async () => {
   const bound = async (service_tier: string) => {
     expect((await ask(CHAT, chat("gpt", "default", { service_tier }), await teamWith(0.025))).status).toBe(200);
@@ -269,7 +282,12 @@ test("fifty concurrent calls in a higher-priced tier do not exceed their budget"
 test("service tier prices are read, changed and validated like other prices", async () => {
   const { id } = await world.admin.post("/v1/admin/llms", { tenant_id: "default", name: "own", mode: "chat", provider: "fake", ...PRICED });
   const service_tier_prices = [
-    { service_tier: "priority", price_factor: 1.8, price_tiers: [{ above_input_tokens: 5, input_cost_per_million_tokens: 9 }] },
+    {
+      service_tier: "priority",
+      price_factor: 1.8,
+      is_default: true,
+      price_tiers: [{ above_input_tokens: 5, input_cost_per_million_tokens: 9 }],
+    },
   ];
   expect((await world.admin.request("PATCH", `/v1/admin/llms/${id}`, { service_tier_prices })).body).toMatchObject({
     ...PRICED,
@@ -281,6 +299,7 @@ test("service tier prices are read, changed and validated like other prices", as
     [[{ service_tier: "standard" }], "service_tier_prices.0.service_tier"],
     [[{ service_tier: "flex", price_factor: -1 }], "service_tier_prices.0.price_factor"],
     [[{ service_tier: "flex" }, { service_tier: "flex" }], "service_tier_prices"],
+    [["flex", "priority"].map((service_tier) => ({ service_tier, is_default: true })), "service_tier_prices"],
   ]) {
     const { status, body } = await world.admin.request("PATCH", `/v1/admin/llms/${id}`, { service_tier_prices: wrong });
     expect([status, JSON.stringify(body.fields)]).toEqual([400, expect.stringContaining(field as string)]);

@@ -266,16 +266,19 @@ function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices
 }
 
 /**
- * The prices in force at a moment: those of all tiers, including any tier that the call may be served at. For a
- * routing group's placeholder, whose prices are undated, those of all members.
+ * The prices in force at a moment: those of all tiers, including any tier that the call may be served at: the requested one, or the
+ * account's default if the request leaves it open. For a routing group's placeholder, whose prices are undated, those of all members.
  */
 function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceTier | undefined): Prices[] {
   const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
   const names = tiersServed(serving);
+  const isOpen = (serving?.tier ?? null) === null;
   const all = ({ prices, tiers }: Pick<DatedPrices, "prices" | "tiers">) => [prices, ...tiers.map((tier) => tier.prices)];
   return schedule.flatMap((dated) => {
     if (dated.from !== latest) return [];
-    return names.length === 0 ? all(dated) : [...all(dated), ...all(pricesServed(dated, names))];
+    const defaults = isOpen ? (dated.serviceTiers ?? []).filter((tier) => tier.isDefault === true) : [];
+    const served = [...(names.length === 0 ? [] : [names]), ...defaults.map((tier) => [tier.name, ...names])];
+    return [...all(dated), ...served.flatMap((together) => all(pricesServed(dated, together)))];
   });
 }
 

@@ -5,6 +5,7 @@ import type { JsonValue } from "../../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { StreamCodec } from "../../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../../wire/usage.ts";
+import type { VendorFees } from "../../../wire/vendor-tools.ts";
 import type { Attempt, Call } from "../../../road/call.ts";
 import type { SentSettings } from "../../../wire/sent-settings.ts";
 
@@ -82,6 +83,8 @@ export interface WholeAnswerReading {
   readonly contentType?: string;
   /** Null if the provider reported none. */
   readonly usage: Usage | null;
+  /** Fees that the answer shows, counted if no usage is reported. */
+  readonly fees?: VendorFees;
   /** Null if output is not counted in tokens. */
   readonly outputCharacters: number;
   /** Set if usage is not known yet: nothing is metered with this answer. */

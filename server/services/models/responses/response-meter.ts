@@ -13,7 +13,7 @@ import { filledOf, objectOf } from "../../../wire/openai/loose-fields.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import { outputCharacters } from "../../../wire/responses/responses-reply.ts";
 import { isOpenResponse } from "../../../wire/responses/stored-response.ts";
-import { usageOfResponse } from "../../../wire/responses/usage.ts";
+import { feesOfResponse, usageOfResponse } from "../../../wire/responses/usage.ts";
 import { inputTokens, type Usage } from "../../../wire/usage.ts";
 import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
 import { responsePath } from "./ask-responses.ts";
@@ -166,7 +166,7 @@ export class ResponseMeter {
   }
 
   private async settle(row: StoredResponse, model: ModelEntry | null, response: JsonObject): Promise<void> {
-    const usage = meteredUsage(usageOfResponse(response), row.input_characters, outputCharacters(response));
+    const usage = meteredUsage(usageOfResponse(response), row.input_characters, outputCharacters(response), feesOfResponse(response));
     const used = useOf(row, model, usage);
     const error = objectOf(response.error);
     const failed = response.status === "failed" ? (filledOf(error?.message) ?? "the provider let the response fail") : null;

@@ -19,10 +19,10 @@ interface EndOfResponse {
 
 /**
  * Writes the one audit row that reports what a stored response used; true once the row is known to exist. The row's ID is stored with the
- * response between the row's begin marker and the row itself, so that a process taking over writes it only once.
+ * response between the row's begin marker and the row itself, so that a process taking over writes it only once. If the row could not be
+ * sealed its ID stays noted: it may be in the journal all the same, and the meter finds out what became of it.
  */
 export async function writeUseRow({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
-  let named = false;
   const tiers = tiersServed(end.usage.serving);
   const eventRow = await calls.recordEvent(
     {
@@ -34,13 +34,12 @@ export async function writeUseRow({ store, calls }: TellParts, row: StoredRespon
       rootTaskId: row.root_task_id,
       noted: { response_end: { response_id: row.id, status: end.status }, ...(tiers.length > 0 && { service_tier: tiers.join(" ") }) },
       fields: rowOfEnd(row, end),
-      claim: async (rowId) => (named = await store.claimSettlement(row, rowId, end.used)),
+      claim: (rowId) => store.claimSettlement(row, rowId, end.used),
     },
     { tenantId: row.tenant_id, groupId: row.resource_group_id, keyId: row.api_key_id, userId: row.end_user_id },
     { status: 200, errorType: end.failed === null ? null : "upstream_error", errorMessage: end.failed },
   );
   if (eventRow) await store.noteSettled(row);
-  else if (named) await store.forgetSettlement(row);
   return eventRow;
 }
 

@@ -132,7 +132,10 @@ async function readWhole(
       usage:
         read.meteredLater === true
           ? null
-          : withRequestedServing(meteredUsage(read.usage, inputCharacters, read.outputCharacters), requestedTierOf(call, prepared)),
+          : withRequestedServing(
+              meteredUsage(read.usage, inputCharacters, read.outputCharacters, read.fees),
+              requestedTierOf(call, prepared),
+            ),
       failure: null,
     },
   };

@@ -20,12 +20,14 @@ export type JudgeMessage = (message: { readonly text: string; readonly value: Js
 /**
  * A stream whose answers are judged asynchronously before they are passed on. Bytes stay unchanged, except that a batch of messages becomes
  * one event per message. `verdicts` maps the text of each message to its verdict. Every answer is judged, whatever its ID, because some
- * clients treat "1" and 1 as equal. `told`: null if nothing but results needs to be inspected.
+ * clients treat "1" and 1 as equal. `judgeMessage`: null if nothing but results needs to be inspected. `named` writes
+ * event IDs as the caller may have them; null leaves them.
  */
 export function judgedStream(
   body: ReadableStream<Uint8Array>,
   judge: JudgeAnswer,
   judgeMessage: JudgeMessage | null = null,
+  named: ((frames: Uint8Array) => Uint8Array) | null = null,
 ): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
   const reader = body.getReader();
   const cutter = new FrameCutter();
@@ -84,7 +86,8 @@ export function judgedStream(
           const ready: Uint8Array[] = [];
           for (const frame of frames) {
             const one = inspectedFrame(frame);
-            ready.push(one instanceof Promise ? await one : one);
+            const passed = one instanceof Promise ? await one : one;
+            ready.push(named === null ? passed : named(passed));
           }
           // Frames that arrived together are passed on together: enqueuing a chunk costs as much as many small events.
           if (ready.length > 0) controller.enqueue(concat(ready));

@@ -30,6 +30,7 @@ import { type JudgeAnswer, judgedStream, type JudgeMessage } from "../answers/ju
 import { acceptedAnswer, errorIn } from "../answers/relay.ts";
 import { RpcStream, SENDER } from "../answers/rpc-stream.ts";
 import { JSON_AND_EVENTS } from "../sessions/session-pool.ts";
+import { boundEventIds, upstreamEventId } from "../sessions/event-ids.ts";
 import { passedSession, upstreamSession } from "../sessions/session-token.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
@@ -47,8 +48,8 @@ const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id
 const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
 
 /**
- * Forwards a request in its own dialect, byte for byte, and its answer likewise. Governance changes only this: session IDs are bound to the
- * caller, and lists lose what the caller may not use.
+ * Forwards a request in its own dialect, byte for byte, and its answer likewise. Governance changes only this: session IDs, and event IDs
+ * of streams without a session, are bound to the caller, and lists lose what the caller may not use.
  */
 export async function passThrough(
   call: Call,
@@ -84,6 +85,12 @@ export async function passThrough(
     }
     // The cancelled request may be held in the gateway, unknown to the server.
     if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
+  }
+  const eventId = call.headers.get("last-event-id");
+  if (eventId !== null && headers["mcp-session-id"] === undefined) {
+    const known = upstreamEventId(parts.secrets, owner, eventId);
+    if (known === null) return refuse("event_not_found");
+    headers["last-event-id"] = known;
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored =
@@ -154,7 +161,9 @@ export async function passThrough(
     if (!isRefusal(sentResponse)) await sentResponse.body?.cancel().catch(() => undefined);
   };
   const judge = judgeFor(call, request.envelope === null ? respond : null, parts);
-  return stream(call, id, judgedStream(response.body, edit, judge), answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
+  const hasSession = headers["mcp-session-id"] !== undefined || own !== null;
+  const judged = judgedStream(response.body, edit, judge, hasSession ? null : boundEventIds(parts.secrets, owner));
+  return stream(call, id, judged, answered, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
 /** The arguments as the caller sent them: its headers mirror these, not what controls have changed. */

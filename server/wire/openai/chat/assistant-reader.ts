@@ -3,7 +3,7 @@ import type { AssistantPart, CacheHint, ImagePart } from "../../conversation/con
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { cacheHint } from "./content-reader.ts";
 import { sourceOfUrl } from "../data-url.ts";
-import { filledOf, looseListOf, objectOf, objectsOf, textOrJson } from "../loose-fields.ts";
+import { filledOf, looseListOf, objectOf, objectsOf, stringOf, textOrJson } from "../loose-fields.ts";
 
 /** The texts of an assistant's message in order, with reasoning first, as vendors intend. */
 export function assistantTexts(message: JsonObject): AssistantPart[] {
@@ -38,6 +38,13 @@ export function contentPieces(content: unknown): ContentPiece[] {
     if (text !== null && text !== "") pieces.push({ kind, text, ...(kind === "text" ? cacheHint(part) : {}) });
   }
   return pieces;
+}
+
+/** The places of content parts that `contentPieces` does not read, other than images, which are read separately. */
+export function unreadPieces(content: unknown): number[] {
+  return objectsOf(content).flatMap(([part, place]) =>
+    part.type === "image_url" || part.type === "thinking" || stringOf(part.refusal) !== null || stringOf(part.text) !== null ? [] : [place],
+  );
 }
 
 function thinkingText(thinking: unknown): string | null {

@@ -4,6 +4,17 @@ import { sourceOfUrl } from "../data-url.ts";
 import { filledOf, looseListOf, objectOf, stringOf } from "../loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../read-report.ts";
 
+const PART_MEMBERS: ReadonlySet<string> = new Set([
+  ...["type", "text", "image_url", "input_audio", "file"],
+  ...["cache_control", "prompt_cache_breakpoint"],
+]);
+
+const MEDIA_MEMBERS: readonly (readonly [string, ReadonlySet<string>])[] = [
+  ["image_url", new Set(["url", "detail"])],
+  ["input_audio", new Set(["data", "format"])],
+  ["file", new Set(["filename", "file_data", "file_id"])],
+];
+
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 
 /** The parts of a user, system or tool message; `field` is the path of the content. */
@@ -31,6 +42,12 @@ export function textParts(content: unknown, field: string, report: ReadReport): 
 
 function contentPart(part: JsonObject, field: string, report: ReadReport): ContentPart | null {
   const cache = cacheHint(part);
+  const at = field.replaceAll(/\[\d+\]/g, "[]");
+  report.dropOthers(part, PART_MEMBERS, `${at}.`);
+  for (const [name, known] of MEDIA_MEMBERS) {
+    const media = objectOf(part[name]);
+    if (media !== null) report.dropOthers(media, known, `${at}.${name}.`);
+  }
   switch (part.type) {
     case "text": {
       const text = stringOf(part.text);

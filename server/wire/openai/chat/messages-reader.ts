@@ -1,11 +1,18 @@
 import { OwnPictures } from "../../conversation/own-pictures.ts";
 import type { Turn } from "../../conversation/request.ts";
 import type { TextPart, ToolResultPart } from "../../conversation/conversation-parts.ts";
-import { assistantTexts, ownPictures } from "./assistant-reader.ts";
+import { assistantTexts, ownPictures, unreadPieces } from "./assistant-reader.ts";
 import { contentParts, textParts } from "./content-reader.ts";
 import { chatToolCalls, chatToolResult } from "./tool-turns.ts";
 import { objectsOf } from "../loose-fields.ts";
 import type { ReadReport } from "../read-report.ts";
+
+const COMMON: ReadonlySet<string> = new Set(["role", "content", "name"]);
+/** The members read of a message, by its role. */
+const MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ["assistant", new Set([...COMMON, "tool_calls", "function_call", "audio", "refusal", "reasoning_content", "reasoning", "images"])],
+  ["tool", new Set([...COMMON, "tool_call_id"])],
+]);
 
 /**
  * Reads a chat's messages into turns. System messages before all others become instructions; the results of parallel calls
@@ -20,6 +27,7 @@ export function readChatMessages(messages: unknown, report: ReadReport): { instr
     const field = `messages[${i}]`;
     if (message.role !== "tool") results = null;
     if (message.name !== undefined && message.role !== "tool" && message.role !== "function") report.drop("messages[].name");
+    report.dropOthers(message, MEMBERS.get(message.role) ?? COMMON, "messages[].");
     switch (message.role) {
       case "system":
       case "developer": {
@@ -30,6 +38,7 @@ export function readChatMessages(messages: unknown, report: ReadReport): { instr
       }
       case "assistant":
         turns.push({ role: "assistant", parts: [...assistantTexts(message), ...chatToolCalls(message, field, i, report)] });
+        for (const part of unreadPieces(message.content)) report.drop(`${field}.content[${part}]`);
         for (const picture of ownPictures(message, field)) pictures.add(...picture);
         break;
       case "tool": {

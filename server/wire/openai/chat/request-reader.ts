@@ -85,8 +85,11 @@ export function stopsOf(stop: unknown): string[] {
 }
 
 function reportRest(body: JsonObject, report: ReadReport): void {
-  if (looseListOf(body.modalities).includes("audio")) report.refuse("modalities", `${NOT_ELSEWHERE}: answers in audio`);
+  const modalities = looseListOf(body.modalities);
+  if (modalities.includes("audio")) report.refuse("modalities", `${NOT_ELSEWHERE}: answers in audio`);
   else if (objectOf(body.audio) !== null) report.drop("audio");
+  // Models that draw do so without being asked; others cannot.
+  if (modalities.some((kind) => kind !== "text" && kind !== "audio")) report.drop("modalities");
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;
     const why = ownEntry(REFUSED, name);
