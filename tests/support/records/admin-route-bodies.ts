@@ -221,6 +221,7 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin-users/sso/sign-out",
   "POST /v1/admin/identity-providers/{id}/test",
   "POST /v1/admin/end-users/{id}/2fa/reset",
+  "POST /v1/admin/admin-users/{id}/2fa/reset",
   "POST /v1/admin/llms/{id}/health-check",
   "POST /v1/admin/mcp-servers/{id}/refresh-capabilities",
   "POST /v1/admin/mcp-servers/{id}/health-check",

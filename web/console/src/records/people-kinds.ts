@@ -54,8 +54,21 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     path: "/v1/admin/admin-users",
     list: "admin_users",
     nameMember: "username",
-    columns: ["username", "display_name", "email", "role", "break_glass", "is_active"],
+    columns: ["username", "display_name", "email", "role", "totp_enabled", "break_glass", "is_active"],
     first: ["username", "password", "email", "display_name", "role", "is_active"],
+    actions: [
+      {
+        label: "Reset two-factor sign-in",
+        hint: "For a lost phone. The administrator is signed out everywhere and sets it up again.",
+        path: "/2fa/reset",
+        asks: {
+          title: "Reset two-factor sign-in?",
+          description:
+            "Their authenticator and backup codes stop working, and they are signed out everywhere. Until they set it up again, the " +
+            "password alone signs them in.",
+        },
+      },
+    ],
   },
   {
     slug: "sign-on",
