@@ -10,6 +10,7 @@ type Schema_CodeLogin = { "temp_token": string; "code": string; };
 type Schema_ChangePassword = { "current_password": string; "new_password": string; };
 type Schema_AdminFactorStatus = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
 type Schema_AdminFactorSetup = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
+type Schema_AdminFactorBegin = { "password"?: string; };
 type Schema_AdminCode = { "code": string; };
 type Schema_Tenant = { "id": string; "name": string; "display_name": (string | null); "enabled": boolean; "data_retention": Schema_DataRetention; "media_limits": Schema_MediaLimits; "default_judge_model_id": (string | null); "allowed_regions": readonly (string)[]; "run_idle_minutes": number; "portal_registration": "open" | "closed"; "portal_api_keys": "off" | "on"; "admin_two_factor": "optional" | "required"; "local_passwords": boolean; "autonomy_floor": "autonomous" | "restricted" | "suspended"; "created_at": string; "updated_at": string; };
 type Schema_DataRetention = { "store_bodies": "full" | "redacted" | "none"; "body_days": number; "log_days": number; "run_days": number; "file_days": (number | null); };
@@ -235,6 +236,7 @@ export interface AdminApiSchemas {
   "ChangePassword": Schema_ChangePassword;
   "AdminFactorStatus": Schema_AdminFactorStatus;
   "AdminFactorSetup": Schema_AdminFactorSetup;
+  "AdminFactorBegin": Schema_AdminFactorBegin;
   "AdminCode": Schema_AdminCode;
   "Tenant": Schema_Tenant;
   "DataRetention": Schema_DataRetention;

@@ -12,7 +12,7 @@ export interface AdminApi {
   "DELETE /v1/admin-users/session": { answer: null; };
   "POST /v1/admin-users/session/renew": { answer: AdminApiSchemas["AccessToken"]; };
   "GET /v1/admin-users/2fa": { answer: AdminApiSchemas["AdminFactorStatus"]; };
-  "POST /v1/admin-users/2fa/setup": { answer: AdminApiSchemas["AdminFactorSetup"]; };
+  "POST /v1/admin-users/2fa/setup": { body?: AdminApiSchemas["AdminFactorBegin"]; answer: AdminApiSchemas["AdminFactorSetup"]; };
   "POST /v1/admin-users/2fa/verify": { body: AdminApiSchemas["AdminCode"]; answer: AdminApiSchemas["AdminFactorStatus"]; };
   "POST /v1/admin-users/2fa/disable": { body: AdminApiSchemas["AdminCode"]; answer: AdminApiSchemas["AdminFactorStatus"]; };
   "GET /v1/admin/tenants": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; }; answer: { "tenants": readonly (AdminApiSchemas["Tenant"])[]; "total": number; "page": number; "page_size": number; }; };

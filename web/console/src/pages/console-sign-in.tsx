@@ -5,16 +5,23 @@ import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 
 type LoginAnswer = AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"];
 
-const logIn = (username: string, password: string, tenant: string): Promise<LoginAnswer> =>
-  tenant === ""
-    ? adminApi.call("POST /v1/admin-users/login", { body: { username, password } })
+interface Login {
+  readonly username: string;
+  readonly password: string;
+  readonly tenant: string;
+}
+
+/** The tenant in the URL may be one that a system administrator was looking at; a typed one is the account's own. */
+const logIn = ({ username, password, tenant }: Login, inAddress: string): Promise<LoginAnswer> =>
+  tenant === "" || tenant === inAddress
+    ? adminApi.call("POST /v1/admin-users/login", { body: { username, password, ...(tenant === "" ? {} : { tenant_id: tenant }) } })
     : adminApi.call("POST /v1/admin-users/tenant/login", { body: { username, password, tenant_id: tenant } });
 
 const textOf = (form: FormData, name: string) => String(form.get(name) ?? "").trim();
@@ -49,11 +56,70 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
   );
 }
 
+const tenantInAddress = () => new URLSearchParams(location.search).get("tenant") ?? "";
+
+/** The tenant in the URL, which a link or a bookmark can name, and a function that changes it. */
+function useTenantOfSignIn(): [string, (tenant: string) => void] {
+  const [tenant, setTenant] = useState(tenantInAddress);
+  const choose = (chosen: string) => {
+    const address = new URL(location.href);
+    if (chosen === "") address.searchParams.delete("tenant");
+    else address.searchParams.set("tenant", chosen);
+    history.replaceState(history.state, "", address);
+    setTenant(chosen);
+  };
+  return [tenant, choose];
+}
+
+interface TenantChooserProps {
+  readonly tenant: string;
+  readonly onTenant: (tenant: string) => void;
+  /** Nothing is offered for the tenant; whether it exists is not told. */
+  readonly isWithout: boolean;
+}
+
+function TenantChooser({ tenant, onTenant, isWithout }: TenantChooserProps): ReactNode {
+  const field = useRef<HTMLInputElement>(null);
+  const choose = () => onTenant(field.current?.value.trim() ?? "");
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter") return;
+    // The form around it is for a password.
+    event.preventDefault();
+    choose();
+  };
+  return (
+    <details open={tenant !== ""} className="text-sm">
+      <summary className="w-fit cursor-pointer py-1 text-muted">Tenant</summary>
+      <div className="grid justify-items-start gap-2">
+        <div className="w-full">
+          <TextField
+            label="Tenant"
+            name="tenant"
+            hint="For the single sign-on of your organization, or if an administrator of your name exists in more than one tenant."
+            autoComplete="organization"
+            maxLength={63}
+            defaultValue={tenant}
+            ref={field}
+            onKeyDown={onKeyDown}
+          />
+        </div>
+        <Button onClick={choose}>Show its single sign-on</Button>
+        {isWithout && <p role="status">No single sign-on is offered for this tenant.</p>}
+      </div>
+    </details>
+  );
+}
+
 export function ConsoleSignIn(): ReactNode {
   const session = useSession(adminSession);
   const [owed, setOwed] = useState<string | null>(null);
   const goOn = (answer: LoginAnswer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer));
-  const offers = useQuery({ queryKey: ["sso"], queryFn: () => adminApi.call("GET /v1/admin-users/sso"), retry: false });
+  const [tenant, setTenant] = useTenantOfSignIn();
+  const offers = useQuery({
+    queryKey: ["sso", tenant],
+    queryFn: () => adminApi.call("GET /v1/admin-users/sso", tenant === "" ? {} : { query: { tenant_id: tenant } }),
+    retry: false,
+  });
   const [code] = useState(takeSignOnCode);
   const { mutate: exchange, error: refused } = useMutation({
     mutationFn: (given: string) => adminApi.call("POST /v1/admin-users/sso/exchange", { body: { code: given } }),
@@ -63,7 +129,8 @@ export function ConsoleSignIn(): ReactNode {
     if (code !== null) exchange(code);
   }, [code, exchange]);
   const login = useMutation({
-    mutationFn: (form: FormData) => logIn(textOf(form, "username"), String(form.get("password") ?? ""), textOf(form, "tenant")),
+    mutationFn: (form: FormData) =>
+      logIn({ username: textOf(form, "username"), password: String(form.get("password") ?? ""), tenant: textOf(form, "tenant") }, tenant),
     onSuccess: goOn,
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -79,15 +146,7 @@ export function ConsoleSignIn(): ReactNode {
         <form className="grid gap-4" onSubmit={submit}>
           <TextField label="User name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
-          <details className="text-sm">
-            <summary className="w-fit cursor-pointer py-1 text-muted">Tenant</summary>
-            <TextField
-              label="Tenant"
-              name="tenant"
-              hint="Only if an administrator of your name exists in more than one."
-              autoComplete="organization"
-            />
-          </details>
+          <TenantChooser tenant={tenant} onTenant={setTenant} isWithout={tenant !== "" && offers.data?.providers.length === 0} />
           <FormError error={login.error} unauthorized="The user name or the password is wrong." />
           <Button type="submit" look="primary" busy={login.isPending}>
             Sign in

@@ -202,6 +202,7 @@ export default {
   on: "An",
   offState: "Aus",
   setUp: "Einrichten",
+  confirmsIdentity: "Damit wir wissen, dass Sie es sind.",
   switchOff: "Ausschalten",
   scan: "Scannen Sie das mit einer Authenticator-App auf Ihrem Telefon.",
   qr: "QR-Code für Ihre Authenticator-App",

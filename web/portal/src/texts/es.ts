@@ -202,6 +202,7 @@ export default {
   on: "Activado",
   offState: "Desactivado",
   setUp: "Configurar",
+  confirmsIdentity: "Para confirmar que es usted.",
   switchOff: "Desactivar",
   scan: "Escanéelo con una aplicación de autenticación en su teléfono.",
   qr: "Código QR para su aplicación de autenticación",

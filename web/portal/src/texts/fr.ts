@@ -202,6 +202,7 @@ export default {
   on: "Activée",
   offState: "Désactivée",
   setUp: "Configurer",
+  confirmsIdentity: "Pour vérifier que c’est bien vous.",
   switchOff: "Désactiver",
   scan: "Scannez ceci avec une application d’authentification sur votre téléphone.",
   qr: "Code QR pour votre application d’authentification",

@@ -202,6 +202,7 @@ export default {
   on: "Attivo",
   offState: "Spento",
   setUp: "Configura",
+  confirmsIdentity: "Per verificare che si tratti di lei.",
   switchOff: "Spegni",
   scan: "Lo scansioni con un’app di autenticazione sul telefono.",
   qr: "Codice QR per l’app di autenticazione",

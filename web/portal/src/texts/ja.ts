@@ -202,6 +202,7 @@ export default {
   on: "オン",
   offState: "オフ",
   setUp: "設定する",
+  confirmsIdentity: "本人確認のために必要です。",
   switchOff: "オフにする",
   scan: "スマートフォンの認証アプリで読み取ってください。",
   qr: "認証アプリ用のQRコード",

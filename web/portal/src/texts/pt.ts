@@ -202,6 +202,7 @@ export default {
   on: "Ligada",
   offState: "Desligada",
   setUp: "Configurar",
+  confirmsIdentity: "Para confirmar que é você.",
   switchOff: "Desligar",
   scan: "Leia isto com uma aplicação de autenticação no seu telefone.",
   qr: "Código QR para a sua aplicação de autenticação",

@@ -202,6 +202,7 @@ export default {
   on: "开",
   offState: "关",
   setUp: "设置",
+  confirmsIdentity: "用于确认是您本人操作。",
   switchOff: "关闭",
   scan: "请用手机上的身份验证器应用扫描。",
   qr: "身份验证器应用的二维码",
