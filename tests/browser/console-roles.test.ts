@@ -79,7 +79,7 @@ withBrowser("a developer reads audit rows, and is not offered to verify their ch
 withBrowser("an administrator who is no owner may not change one, and nobody deletes or resets themselves", async () => {
   const { page, context, problems } = await consoleOf("admin");
   await page.goto(`${world.console}/manage/administrators/${owner}`);
-  await page.getByText("Only an owner can do this to an owner.").first().waitFor();
+  await page.getByText("Only an owner can manage the account of one.").first().waitFor();
   const names = ["Save", "Delete", "Reset two-factor sign-in"];
   const offered = async () =>
     (

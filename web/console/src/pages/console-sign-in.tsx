@@ -5,23 +5,16 @@ import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
+import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 
 type LoginAnswer = AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"];
 
-interface Login {
-  readonly username: string;
-  readonly password: string;
-  readonly tenant: string;
-}
-
-/** The tenant in the URL may be one that a system administrator was looking at; a typed one is the account's own. */
-const logIn = ({ username, password, tenant }: Login, inAddress: string): Promise<LoginAnswer> =>
-  tenant === "" || tenant === inAddress
-    ? adminApi.call("POST /v1/admin-users/login", { body: { username, password, ...(tenant === "" ? {} : { tenant_id: tenant }) } })
+const logIn = (username: string, password: string, tenant: string): Promise<LoginAnswer> =>
+  tenant === ""
+    ? adminApi.call("POST /v1/admin-users/login", { body: { username, password } })
     : adminApi.call("POST /v1/admin-users/tenant/login", { body: { username, password, tenant_id: tenant } });
 
 const textOf = (form: FormData, name: string) => String(form.get(name) ?? "").trim();
@@ -78,34 +71,22 @@ interface TenantChooserProps {
   readonly isWithout: boolean;
 }
 
+/** Chooses whose identity providers are offered; the password form has a tenant of its own. */
 function TenantChooser({ tenant, onTenant, isWithout }: TenantChooserProps): ReactNode {
-  const field = useRef<HTMLInputElement>(null);
-  const choose = () => onTenant(field.current?.value.trim() ?? "");
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter") return;
-    // The form around it is for a password.
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    choose();
+    onTenant(textOf(new FormData(event.currentTarget), "sso_tenant"));
   };
   return (
-    <details open={tenant !== ""} className="text-sm">
-      <summary className="w-fit cursor-pointer py-1 text-muted">Tenant</summary>
-      <div className="grid justify-items-start gap-2">
-        <div className="w-full">
-          <TextField
-            label="Tenant"
-            name="tenant"
-            hint="For the single sign-on of your organization, or if an administrator of your name exists in more than one tenant."
-            autoComplete="organization"
-            maxLength={63}
-            defaultValue={tenant}
-            ref={field}
-            onKeyDown={onKeyDown}
-          />
-        </div>
-        <Button onClick={choose}>Show its single sign-on</Button>
+    <details open={tenant !== ""} className="border-t border-line pt-4 text-sm">
+      <summary className="w-fit cursor-pointer py-1 text-muted">Single sign-on of a tenant</summary>
+      <form className="mt-2 grid gap-3" onSubmit={submit}>
+        <TextField label="Tenant with single sign-on" name="sso_tenant" maxLength={63} defaultValue={tenant} required />
         {isWithout && <p role="status">No single sign-on is offered for this tenant.</p>}
-      </div>
+        <div>
+          <Button type="submit">Show its single sign-on</Button>
+        </div>
+      </form>
     </details>
   );
 }
@@ -129,8 +110,7 @@ export function ConsoleSignIn(): ReactNode {
     if (code !== null) exchange(code);
   }, [code, exchange]);
   const login = useMutation({
-    mutationFn: (form: FormData) =>
-      logIn({ username: textOf(form, "username"), password: String(form.get("password") ?? ""), tenant: textOf(form, "tenant") }, tenant),
+    mutationFn: (form: FormData) => logIn(textOf(form, "username"), String(form.get("password") ?? ""), textOf(form, "tenant")),
     onSuccess: goOn,
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -146,7 +126,15 @@ export function ConsoleSignIn(): ReactNode {
         <form className="grid gap-4" onSubmit={submit}>
           <TextField label="User name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
-          <TenantChooser tenant={tenant} onTenant={setTenant} isWithout={tenant !== "" && offers.data?.providers.length === 0} />
+          <details className="text-sm">
+            <summary className="w-fit cursor-pointer py-1 text-muted">Tenant</summary>
+            <TextField
+              label="Tenant"
+              name="tenant"
+              hint="Only if an administrator of your name exists in more than one."
+              autoComplete="organization"
+            />
+          </details>
           <FormError error={login.error} unauthorized="The user name or the password is wrong." />
           <Button type="submit" look="primary" busy={login.isPending}>
             Sign in
@@ -154,6 +142,9 @@ export function ConsoleSignIn(): ReactNode {
         </form>
       ) : (
         <CodeStep tempToken={owed} onBack={() => setOwed(null)} />
+      )}
+      {owed === null && (
+        <TenantChooser tenant={tenant} onTenant={setTenant} isWithout={tenant !== "" && offers.data?.providers.length === 0} />
       )}
     </SignInFrame>
   );

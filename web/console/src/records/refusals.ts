@@ -17,8 +17,8 @@ export const keyRefusal: RecordRefusal = (record, user, deed) =>
     : null;
 
 export const administratorRefusal: RecordRefusal = (record, user, deed) => {
-  if (record["role"] === "system_admin" && !isSystem(user)) return "Only a system administrator can do this to a system administrator.";
-  if (record["role"] === "owner" && !isOwner(user)) return "Only an owner can do this to an owner.";
+  if (record["role"] === "system_admin" && !isSystem(user)) return "Only a system administrator can manage the account of one.";
+  if (record["role"] === "owner" && !isOwner(user)) return "Only an owner can manage the account of one.";
   if (record["id"] !== user["id"]) return null;
   if (deed === "delete") return "Nobody deletes their own account.";
   return deed === "/2fa/reset" ? "Your own is switched off with one of its codes, on the page of your account." : null;
