@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
+import { resetFactorCommand } from "../../../server/cli/reset-2fa.ts";
+import { resetFactorByOperator } from "../../../server/directory/people/reset-factor-by-operator.ts";
 import { totpCode } from "../../support/identity/totp.ts";
 import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
@@ -60,6 +62,30 @@ test("after a reset, an administrator whose tenant requires two factors sets one
   expect(user.two_factor).toBe("owed");
   expect((await plane.as(access_token)("GET", "/v1/admin/resource-groups")).body.code).toBe("two_factor_required");
   await plane.system("PATCH", "/v1/admin/tenants/acme", { admin_two_factor: "optional" });
+});
+
+test("the command line resets the second factor of a system administrator whom nobody else can help", async () => {
+  const lost = await enrolled(null);
+  const run = async (...argv: string[]) => {
+    const told = { stdout: "", stderr: "" };
+    const io = { stdout: (text: string) => void (told.stdout += text), stderr: (text: string) => void (told.stderr += text) };
+    return { code: await resetFactorCommand(argv, { DATABASE_URL: plane.database.url }, resetFactorByOperator, io), ...told };
+  };
+  expect(await run(lost.username, "--tenant", "acme")).toMatchObject({
+    code: 1,
+    stderr: `gatehouse reset-2fa: there is no administrator of the tenant acme with the name ${lost.username}\n`,
+  });
+  expect((await lost.logIn()).body.requires_2fa).toBe(true);
+  expect(await run(lost.username.toUpperCase())).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`The second factor of ${lost.username} is off`),
+  });
+  expect([(await lost.send("GET", "/v1/admin-users/me")).status, await sessionsOf(lost.id)]).toEqual([401, 0]);
+  expect((await lost.logIn()).body.user.two_factor).toBe("off");
+  expect((await run(lost.username)).stdout).toBe(`${lost.username} has no second factor. Nothing was changed.\n`);
+  const { entries } = (await plane.system("GET", `/v1/admin/admin-log?resource_id=${lost.id}&action=reset_2fa`)).body;
+  expect(entries).toMatchObject([{ actor_id: null, actor_username: null, before: { totp_enabled: true } }]);
+  expect((await plane.system("POST", "/v1/admin/admin-log/verify")).body.verdict).toBe("intact");
 });
 
 test("nobody resets their own second factor, one above their rank, one of another tenant, or any without users:write", async () => {
