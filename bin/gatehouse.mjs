@@ -16,6 +16,7 @@ const HELP = `Usage: gatehouse [command]
   config ...   keep a tenant's configuration in a file, see gatehouse config --help
   doctor       check settings, files, database and ledger
   import ...   convert another gateway's configuration, see gatehouse import --help
+  reset-2fa .. reset an administrator's second factor, see gatehouse reset-2fa --help
   restore ...  restore a backup into an empty database, see gatehouse restore --help
   scout ...    report AI clients and tool servers on this device to a gateway, see gatehouse scout --help
   verify ...   verify a certificate or a sealed report, see gatehouse verify --help
@@ -104,6 +105,7 @@ function main([command = "start", ...rest]) {
     case "config":
     case "doctor":
     case "import":
+    case "reset-2fa":
     case "restore":
     case "verify":
       return runToEnd([serverProgram(), command, ...rest], LEAVES_NOTHING);

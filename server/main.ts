@@ -6,6 +6,8 @@ import { memberProcess, type MemberSettings } from "./group/member-process.ts";
 import { groupSize } from "./kernel/configuration/group-size.ts";
 import { channelToParent } from "./runtime/process-channel.ts";
 import { backupCommand } from "./cli/backup.ts";
+import { resetFactorCommand } from "./cli/reset-2fa.ts";
+import { resetFactorByOperator } from "./directory/people/reset-factor-by-operator.ts";
 import { restoreCommand } from "./cli/restore.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
@@ -127,6 +129,7 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
   if (command === "backup") process.exit(await backupCommand(rest, process.env, io));
   if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));
+  if (command === "reset-2fa") process.exit(await resetFactorCommand(rest, process.env, resetFactorByOperator, io));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
   if (command === "member") return member();
   await start();

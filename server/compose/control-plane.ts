@@ -1,3 +1,4 @@
+import { openSharedFailures } from "./shared-failures.ts";
 import { scriptTrial } from "../services/tools/skills/try-script.ts";
 import { readGitBundle } from "../upstreams/git/read-bundle.ts";
 import { Hono } from "hono";
@@ -70,6 +71,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
   // A queue of its own, so that a flood of portal logins does not lock administrators out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const failures = openSharedFailures(config, parts);
   const saml = samlClient();
   const askTools = withSseServers(toolServerSend(upstream.outbound));
   const app = config.roles.includes("control")
@@ -97,6 +99,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         signingKey,
         passwords: { ...hashing, hashPassword },
         attempts,
+        sharedFailures: failures,
         refused: (reason) => metrics.adminRefused(reason),
         ...welcomeOf(config, log),
         gatewayOrigins,
@@ -122,6 +125,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   return {
     app: served,
     async close(): Promise<void> {
+      failures?.close();
       await saml.close();
       await attemptsWriter.stop();
       await attempts.write("all");

@@ -1,4 +1,5 @@
 import type { Notices } from "../controls/notices/notices.ts";
+import { openSharedFailures } from "./shared-failures.ts";
 import { LiveFeed } from "../directory/people/portal/live-feed.ts";
 import { queuedHashing } from "../directory/people/portal/password-work.ts";
 import { RegistrationThrottle } from "../directory/people/portal/registration-throttle.ts";
@@ -43,6 +44,8 @@ export function openPortal(config: Configuration, parts: PortalParts) {
   const saml = samlClient();
   const keys = new KeySets(issuerDocuments(upstream.outbound), clock);
   const signOn = new SignOn({ directory, keys, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
+  const failures = openSharedFailures(config, { secrets, log });
+  const throttle = parts.group.logins(clock, failures);
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   return {
     directory,
@@ -52,7 +55,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
       users,
       snapshots,
       feed,
-      logins: { directory, tokens, users, hashing, throttle: parts.group.logins(clock), registrations: new RegistrationThrottle(clock) },
+      logins: { directory, tokens, users, hashing, throttle, registrations: new RegistrationThrottle(clock) },
       notices,
       signOn,
       publicUrl: config.publicUrl ?? null,
@@ -60,6 +63,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
       apps,
     }),
     async close(): Promise<void> {
+      failures?.close();
       await Promise.all([feed.stop(), saml.close()]);
     },
   };

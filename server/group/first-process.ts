@@ -49,7 +49,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
     port: "first",
     homeDir: null,
     counters: (now, countersLog) => (served = new ServedCounters({ counters: new InProcessCounters(now), now, log: countersLog })),
-    logins: (clock) => (throttle = new LoginThrottle(clock)),
+    logins: (clock, shared) => (throttle = new LoginThrottle(clock, shared)),
     shipped: () => allOf(others(null).map((member) => member.shipped())),
     caughtUp: () => allOf(others(null).map((member) => bounded(member.ask("caughtUp"), undefined))),
     async figures() {

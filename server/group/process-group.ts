@@ -1,6 +1,7 @@
 import { InProcessCounters } from "../controls/limits/counters/in-process.ts";
 import type { Counters } from "../controls/limits/counters/counters.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
+import type { SharedFailures } from "../directory/people/shared-failures.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
@@ -42,8 +43,8 @@ export interface ProcessGroup {
   readonly homeDir: string | null;
   /** Counters shared by the group if no Valkey is configured. `now`: monotonic milliseconds. */
   counters(now: () => number, log: Log): Counters;
-  /** The throttle on guessing portal passwords, shared by the group. */
-  logins(clock: Clock): Attempts;
+  /** The throttle on guessing portal passwords, shared by the group, and with other machines by `shared`. */
+  logins(clock: Clock, shared?: SharedFailures): Attempts;
   /** Resolves when every row sealed so far by the other processes is in the database. */
   shipped(): Promise<void>;
   caughtUp(): Promise<void>;
@@ -68,7 +69,7 @@ export function alone(): ProcessGroup {
     port: "own",
     homeDir: null,
     counters: (now) => new InProcessCounters(now),
-    logins: (clock) => new LoginThrottle(clock),
+    logins: (clock, shared) => new LoginThrottle(clock, shared),
     shipped: nothing,
     caughtUp: nothing,
     figures: () => Promise.resolve([]),

@@ -190,6 +190,10 @@ withBrowser("secrets shown once can be copied without the clipboard API, as over
   );
   await page.goto(`${world.portal}/profile`);
   await page.getByRole("button", { name: "Set up" }).click();
+  // The page's token is no longer the one of the sign-in.
+  const password = page.getByRole("textbox", { name: "Current password" }).and(page.locator("[name=password]"));
+  await password.fill(world.person.password);
+  await page.getByRole("button", { name: "Set up" }).click();
   const codes = page.getByRole("listitem").filter({ hasText: /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/ });
   await codes.first().waitFor();
   const shown = await codes.allInnerTexts();

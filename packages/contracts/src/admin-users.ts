@@ -53,6 +53,7 @@ export const adminUser = z
     role: anyRole,
     is_active: z.boolean(),
     break_glass: z.boolean(),
+    totp_enabled: z.boolean().describe("whether two-factor sign-in is set up"),
     last_login: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,

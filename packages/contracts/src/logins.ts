@@ -71,6 +71,12 @@ export const loginAnswer = z.union([accessToken, codeOwed]);
 export const codeLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code }).meta({ id: "CodeLogin" });
 export const adminCode = z.strictObject({ code }).meta({ id: "AdminCode" });
 
+export const adminFactorBegin = z
+  .strictObject({
+    password: passwordText.optional().describe("your password, if you have one and signed in more than 15 minutes ago or at a page"),
+  })
+  .meta({ id: "AdminFactorBegin" });
+
 export const adminFactorState = z
   .strictObject({ enabled: z.boolean(), pending: z.boolean(), backup_codes_remaining: z.number().int() })
   .meta({ id: "AdminFactorStatus" });

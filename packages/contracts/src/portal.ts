@@ -31,6 +31,9 @@ export const registration = z
 export const portalLogin = z.strictObject({ username: z.string().min(1).max(400), password: passwordText });
 export const secondFactorLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code });
 export const portalPasswordChange = z.strictObject({ current_password: passwordText, new_password: newPasswordText });
+export const secondFactorBegin = z.strictObject({
+  password: passwordText.optional().describe("the user's password, if they have one and signed in more than 15 minutes ago or at a page"),
+});
 export const secondFactorCode = z.strictObject({ code });
 export const secondFactorDisable = z
   .strictObject({ code: code.optional(), password: passwordText.optional() })

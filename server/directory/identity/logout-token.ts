@@ -1,7 +1,7 @@
-import { jwtVerify } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeySets } from "./key-sets.ts";
 import { SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
+import { verifyToken } from "./verify-token.ts";
 
 /** Whom a provider signs out. */
 export interface LogoutToken {
@@ -44,7 +44,7 @@ async function verified(
   keys: NonNullable<Awaited<ReturnType<KeySets["of"]>>>,
   clock: Clock,
 ): Promise<LogoutToken> {
-  const { payload } = await jwtVerify(token, keys, {
+  const { payload } = await verifyToken(token, keys, {
     ...{ issuer, audience: clientId, typ: "logout+jwt" },
     algorithms: SIGNATURE_ALGORITHMS,
     requiredClaims: ["iat", "exp", "jti", "events"],

@@ -1,5 +1,5 @@
 import type { IdentityProviderSettings } from "@gatehouse/contracts/identity-providers";
-import { errors, jwtVerify, type JWTPayload } from "jose";
+import { errors, type JWTPayload } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
@@ -9,6 +9,7 @@ import { formerSubjectOf, mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
 import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
+import { verifyToken } from "./verify-token.ts";
 
 /** A workload that presented a token of an issuer its tenant trusts. */
 export interface WorkloadToken {
@@ -140,7 +141,7 @@ export class WorkloadTokens {
       const keys = await this.keys.of(issuer, renewed);
       if (keys === null) return "issuer_unavailable";
       try {
-        const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        const { payload, protectedHeader } = await verifyToken(token, keys, {
           issuer,
           audience,
           algorithms: SIGNATURE_ALGORITHMS,

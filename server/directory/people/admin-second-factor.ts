@@ -6,10 +6,12 @@ import {
   unusedAdminBackupCodes,
   useAdminBackupCode,
 } from "../../store/people/admin-second-factors.ts";
-import { adminUserStore, type AdminUserPatch, type AdminUserRow } from "../../store/people/admin-users.ts";
+import { adminUserStore, adminWithTenant, type AdminUserPatch, type AdminUserRow } from "../../store/people/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { write, type Actor, type Write } from "../writes/write.ts";
-import { LOGIN_RESOURCE, tooManyLogins, type Admin, type LoginOrigin, type Logins } from "./logins.ts";
+import { type EnrolmentProof, proveEnrolment } from "./enrolment-proof.ts";
+import { LOGIN_RESOURCE, takesPassword, tooManyLogins, type Admin, type LoginOrigin, type Logins } from "./logins.ts";
+import { NO_PASSWORD } from "./no-password.ts";
 import { newBackupCodes, readBackupCode } from "./portal/backup-codes.ts";
 import { hashingRequesterOf } from "./portal/password-work.ts";
 import { newTotpSecret, otpauthUrl, stepOfCode } from "./portal/totp.ts";
@@ -78,9 +80,15 @@ async function changeAdminFactor(
 export async function beginAdminFactor(
   logins: Logins,
   admin: Admin,
-  actor: Actor,
+  proof: EnrolmentProof,
+  { actor, origin }: { actor: Actor; origin: LoginOrigin },
 ): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
-  const row = await rowOf(logins, admin);
+  const row = await adminWithTenant(logins.directory.db, admin.id);
+  if (row === undefined) throw notFound("admin user");
+  await proveEnrolment(logins.directory.clock, proof, {
+    hasPassword: row.password_hash !== NO_PASSWORD && takesPassword(row),
+    isRight: (password) => judged(logins, admin, origin, () => logins.verifyPassword(password, row.password_hash, hashingRequesterOf(row))),
+  });
   const secret = newTotpSecret();
   const codes = newBackupCodes();
   const hashes = await Promise.all(codes.map((code) => logins.hashCode(readBackupCode(code)?.text ?? "", hashingRequesterOf(row))));

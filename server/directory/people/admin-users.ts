@@ -16,7 +16,7 @@ import type { Write } from "../writes/write.ts";
 
 const OWNER = "owner";
 
-function read(row: AdminUserRow): AdminUser {
+export function readAdminUser(row: AdminUserRow): AdminUser {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -26,6 +26,7 @@ function read(row: AdminUserRow): AdminUser {
     role: row.role as AdminUser["role"],
     is_active: row.is_active,
     break_glass: row.break_glass,
+    totp_enabled: row.totp_enabled,
     last_login: row.last_login?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -33,7 +34,7 @@ function read(row: AdminUserRow): AdminUser {
 }
 
 /** Nobody may grant, change or revoke a role above their own: owners for owners, system admins for system admins. */
-function guardRank(write: Write, role: string): void {
+export function guardRank(write: Write, role: string): void {
   const own = write.actor.role;
   if (own === SYSTEM_ROLE || write.actor.id === null) return;
   if (role === SYSTEM_ROLE) throw new Refused(refuse("forbidden", "Only a system admin may do this to a system admin."));
@@ -65,7 +66,7 @@ export const adminUsers = records<
   resource: "admin-users",
   noun: "admin user",
   store: adminUserStore,
-  read,
+  read: readAdminUser,
   tenantOf: (row) => row.tenant_id,
   twin: async (write, _scope, candidate) => (await adminByUsername(write.trx, candidate.tenant_id ?? null, candidate.username))?.id,
   async toInsert(write, tenantId, body) {

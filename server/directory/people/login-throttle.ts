@@ -2,14 +2,20 @@ import type { Clock } from "../../kernel/clock.ts";
 import { networkOf } from "../../kernel/http/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import type { HashingRequester } from "./portal/password-work.ts";
+import {
+  FAILURE_LIMITS,
+  FAILURE_WINDOW_MS,
+  type FailureKeys,
+  type FailureKind,
+  type FailureState,
+  type SharedFailures,
+} from "./shared-failures.ts";
 
 interface Window {
   failures: number;
   endsAt: number;
 }
 
-const WINDOW_MS = 10 * 60_000;
-const LIMITS = { pair: 5, address: 100, account: 100 } as const;
 const MAX_ENTRIES = 20_000;
 const MAX_WAITING = 100;
 
@@ -21,16 +27,14 @@ export function usernameKey(username: string): string {
   return Array.from(username.normalize("NFC"), (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join("");
 }
 
-type Kind = keyof typeof LIMITS;
-
 /**
- * Throttles password guessing, in this process's memory: few failures per account and address, more per address over all
+ * Throttles password guessing, in this process's memory or with what all machines counted: few failures per account and address, more per address over all
  * accounts and per account over all addresses. The last two do not apply where the account has logged in from the address
  * before, so that strangers' guesses never lock out the owner.
  */
 export class LoginThrottle {
   private readonly clock: Clock;
-  private readonly windows: Record<Kind, BoundedMap<string, Window>> = {
+  private readonly windows: Record<FailureKind, BoundedMap<string, Window>> = {
     pair: new BoundedMap(MAX_ENTRIES),
     address: new BoundedMap(MAX_ENTRIES),
     account: new BoundedMap(MAX_ENTRIES),
@@ -38,8 +42,12 @@ export class LoginThrottle {
   private readonly trusted = new BoundedMap<string, true>(MAX_ENTRIES);
   private readonly turns = new Map<string, { tail: Promise<unknown>; waiting: number }>();
 
-  constructor(clock: Clock) {
+  private readonly shared: SharedFailures | undefined;
+
+  /** While `shared` cannot be had, this process's own counts hold. */
+  constructor(clock: Clock, shared?: SharedFailures) {
     this.clock = clock;
+    this.shared = shared;
   }
 
   /**
@@ -58,7 +66,7 @@ export class LoginThrottle {
     if (turn.waiting >= MAX_WAITING) return { ran: false, retryAfter: 1 };
     turn.waiting++;
     this.turns.set(pair, turn);
-    const outcome = turn.tail.then(() => this.attemptNow(pair, account, address, run));
+    const outcome = turn.tail.then(() => this.attemptNow({ pair, account, address }, run));
     turn.tail = outcome.catch(() => undefined);
     try {
       return await outcome;
@@ -69,38 +77,43 @@ export class LoginThrottle {
   }
 
   private async attemptNow(
-    pair: string,
-    account: string,
-    address: string,
+    keys: FailureKeys,
     run: (turn: HashingRequester) => Promise<boolean>,
   ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
-    const trusted = this.trusted.get(pair) === true;
-    const waitUntil = Math.max(
-      this.blockedUntil("pair", pair),
-      trusted ? 0 : Math.max(this.blockedUntil("address", address), this.blockedUntil("account", account)),
-    );
-    const now = this.clock.now();
-    if (waitUntil > now) return { ran: false, retryAfter: Math.ceil((waitUntil - now) / 1000) };
-    if (await run(trusted ? { of: pair, known: true } : { of: address, known: false })) {
-      this.windows.pair.delete(pair);
-      this.trusted.set(pair, true);
+    const own = this.look(keys);
+    const all = (await this.shared?.look(keys)) ?? null;
+    const trusted = own.trusted || all?.trusted === true;
+    const { pairMs, othersMs } = all ?? own;
+    const waitMs = Math.max(pairMs, trusted ? 0 : othersMs);
+    if (waitMs > 0) return { ran: false, retryAfter: Math.ceil(waitMs / 1000) };
+    if (await run(trusted ? { of: keys.pair, known: true } : { of: keys.address, known: false })) {
+      this.windows.pair.delete(keys.pair);
+      this.trusted.set(keys.pair, true);
+      if (all !== null) await this.shared?.succeeded(keys);
     } else {
-      this.count("pair", pair);
-      this.count("address", address);
-      this.count("account", account);
+      for (const kind of ["pair", "address", "account"] as const) this.count(kind, keys[kind]);
+      if (all !== null) await this.shared?.failed(keys);
     }
     return { ran: true };
   }
 
-  private blockedUntil(kind: Kind, key: string): number {
-    const window = this.windows[kind].get(key);
-    return window !== undefined && window.failures >= LIMITS[kind] ? window.endsAt : 0;
+  private look({ pair, address, account }: FailureKeys): FailureState {
+    return {
+      trusted: this.trusted.get(pair) === true,
+      pairMs: this.waitMs("pair", pair),
+      othersMs: Math.max(this.waitMs("address", address), this.waitMs("account", account)),
+    };
   }
 
-  private count(kind: Kind, key: string): void {
+  private waitMs(kind: FailureKind, key: string): number {
+    const window = this.windows[kind].get(key);
+    return window !== undefined && window.failures >= FAILURE_LIMITS[kind] ? Math.max(0, window.endsAt - this.clock.now()) : 0;
+  }
+
+  private count(kind: FailureKind, key: string): void {
     const now = this.clock.now();
     const held = this.windows[kind].get(key);
-    const window = held !== undefined && held.endsAt > now ? held : { failures: 0, endsAt: now + WINDOW_MS };
+    const window = held !== undefined && held.endsAt > now ? held : { failures: 0, endsAt: now + FAILURE_WINDOW_MS };
     window.failures++;
     this.windows[kind].set(key, window);
   }

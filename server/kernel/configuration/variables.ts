@@ -136,7 +136,9 @@ export const VARIABLES = {
   VALKEY_URL: {
     schema: valkeyUrl,
     secret: true,
-    meaning: "Valkey or Redis 7 or newer, for limit counters that the machines of a fleet share; without it each machine counts for itself",
+    meaning:
+      "Valkey or Redis 7 or newer, for limit counters and failed sign-ins that the machines of a fleet count together; without it each " +
+      "machine counts for itself",
   },
   GW_LIMITS_WHEN_COUNTERS_AWAY: {
     schema: z.enum(["closed", "open"]),

@@ -64,6 +64,21 @@ export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<
   };
 }
 
+/** Administrators of the tenant who have a second factor, and an identity provider that asks for none. */
+export async function adminsAskedForNoFactor(trx: Trx, tenantId: string): Promise<string[]> {
+  const rows = await trx
+    .selectFrom("admin_users as a")
+    .innerJoin("external_identities as e", "e.admin_user_id", "a.id")
+    .innerJoin("identity_providers as p", "p.id", "e.provider_id")
+    .select("a.id")
+    .distinct()
+    .where("a.tenant_id", "=", tenantId)
+    .where("a.totp_enabled", "=", true)
+    .where(sql<boolean>`p.settings->>'two_factor_at_provider' IS DISTINCT FROM 'true'`)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Ends all sessions and tokens of the accounts. `now` is called once the locks are held, so that nobody is signing in to them. */
 export async function endSessionsOfAccounts(
   trx: Trx,

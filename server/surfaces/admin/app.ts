@@ -2,6 +2,7 @@ import { scriptTrial } from "../../services/tools/skills/try-script.ts";
 import { Hono } from "hono";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
+import type { SharedFailures } from "../../directory/people/shared-failures.ts";
 import type { PasswordHashing } from "../../directory/people/portal/password-work.ts";
 import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
@@ -38,6 +39,8 @@ export interface AdminDeps {
   /** Undefined if no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
   readonly signOn: Omit<SignOnParts, "directory" | "log">;
+  /** If undefined, failed logins are counted in this process alone. */
+  readonly sharedFailures?: SharedFailures | undefined;
   readonly adminPublicUrl?: string | undefined;
   /** Address of the runtime plane, as configured. */
   readonly publicUrl?: string | undefined;
@@ -126,7 +129,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
   const logins: Logins = {
     directory,
     tokens: adminTokens({ key: deps.secrets.key("admin-token"), expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
-    throttle: new LoginThrottle(deps.clock),
+    throttle: new LoginThrottle(deps.clock, deps.sharedFailures),
     verifyPassword: deps.passwords.verifyPassword,
     dummyVerify: deps.passwords.dummyVerify,
     hashCode: deps.passwords.hashCode,

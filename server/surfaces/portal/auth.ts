@@ -14,6 +14,7 @@ import {
   portalPasswordChange,
   REGISTRATION_BYTES,
   registration,
+  secondFactorBegin,
   secondFactorCode,
   secondFactorDisable,
   secondFactorLogin,
@@ -162,7 +163,9 @@ export const authRoutes: readonly PortalRoute[] = [
     name: "2fa_setup",
     summary: "Begins two-factor login: the secret and the backup codes, shown once",
     answer: { status: 200, schema: secondFactorBegun },
-    run: ({ services, who, origin }) => beginSecondFactor(services.logins, who, origin),
+    body: secondFactorBegin,
+    run: ({ services, call, who, body, origin }) =>
+      beginSecondFactor(services.logins, who, { token: call.token, password: body.password }, origin),
   }),
   portalOperation({
     authenticates: true,

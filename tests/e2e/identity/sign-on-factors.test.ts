@@ -3,6 +3,7 @@ import {
   arriveAtPage,
   makeSignOnProvider,
   OWN_PAGE,
+  signInByProvider,
   type SignOnProviderRecord,
   signOnPlane,
 } from "../../support/identity/sign-on-pages.ts";
@@ -87,4 +88,37 @@ test("an administrator from a provider with a second factor owes none here, also
   // Sessions that relied on the provider's second factor end with the setting.
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { two_factor_at_provider: false });
   expect([await works(answer.access_token), await works(renewed.access_token)]).toEqual([401, 401]);
+});
+
+test("requiring two factors ends running sessions of administrators who signed in without theirs", async () => {
+  await world.admin.post("/v1/admin/tenants", { id: "relaxed", name: "relaxed" });
+  const [asksNone, asksOne] = [await make({ tenant_id: "relaxed" }), await make({ tenant_id: "relaxed", two_factor_at_provider: true })];
+  const enrol = async (token: string) => {
+    const { secret, backup_codes } = (await (await call(token, "POST", "/v1/admin-users/2fa/setup")).json()) as any;
+    const code = totpCode(secret, Math.floor(Date.now() / 30_000));
+    expect((await call(token, "POST", "/v1/admin-users/2fa/verify", { code })).status).toBe(200);
+    return backup_codes as string[];
+  };
+  const signIn = (provider: SignOnProviderRecord, sub: string) => signInByProvider(world, issuer, provider, { sub });
+  const [codes] = [
+    await enrol((await signIn(asksNone, "enrolled")).token),
+    await enrol((await signIn(asksOne, "enrolled-elsewhere")).token),
+  ];
+  const [skipped, elsewhere, unenrolled] = [
+    await signIn(asksNone, "enrolled"),
+    await signIn(asksOne, "enrolled-elsewhere"),
+    await signIn(asksNone, "unenrolled"),
+  ];
+  const change = (body: object) => world.admin.request("PATCH", "/v1/admin/tenants/relaxed", body);
+  await change({ display_name: "Relaxed", admin_two_factor: "optional" });
+  expect([await skipped.works(), await skipped.renews()]).toEqual([true, true]);
+
+  await change({ admin_two_factor: "required" });
+  expect([await skipped.works(), await skipped.renews()]).toEqual([false, false]);
+  expect([await elsewhere.works(), await elsewhere.renews()]).toEqual([true, true]);
+  expect(await works(unenrolled.token)).toBe(403);
+  const { answer: owed } = await arrive(asksNone, "enrolled");
+  expect((await finish(owed.temp_token, codes?.[0] ?? "")).status).toBe(200);
+  const log = await world.admin.get("/v1/admin/admin-log?resource=tenants&resource_id=relaxed&action=sign_out");
+  expect(log.entries.map(({ after }: { after: unknown }) => after)).toEqual([{ reason: "admin_two_factor", administrators: 1 }]);
 });

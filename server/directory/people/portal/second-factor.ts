@@ -4,6 +4,9 @@ import { putBackupCodes, unusedBackupCodes } from "../../../store/people/second-
 import { invalidField, notFound } from "../../writes/records.ts";
 import { write, type Write } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";
+import { type EnrolmentProof, proveEnrolment } from "../enrolment-proof.ts";
+import { takesLocalPasswords } from "../local-passwords.ts";
+import { NO_PASSWORD } from "../no-password.ts";
 import { newBackupCodes, readBackupCode } from "./backup-codes.ts";
 import { codeIsRight, totpIsRight, totpSealContext } from "./code-check.ts";
 import { hashingRequesterOf } from "./password-work.ts";
@@ -57,10 +60,18 @@ const wrongState = (message: string) => new Refused(refuse("two_factor_state", m
 export async function beginSecondFactor(
   logins: PortalLogins,
   who: Who,
+  proof: EnrolmentProof,
   origin: PortalOrigin,
 ): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
   const user = await userRow(logins, who.tenantId, who.userId);
   if (user.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
+  await proveEnrolment(logins.directory.clock, proof, {
+    hasPassword: user.password_hash !== NO_PASSWORD && (await takesLocalPasswords(logins.directory.db, who.tenantId)),
+    isRight: (password) =>
+      reauthenticate(logins, who.userId, origin, () =>
+        logins.hashing.verifyPassword(password, user.password_hash, hashingRequesterOf(user)),
+      ),
+  });
   const secret = newTotpSecret();
   const codes = newBackupCodes();
   const hashes = await Promise.all(

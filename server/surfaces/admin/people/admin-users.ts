@@ -2,6 +2,7 @@ import { adminUser, adminUserCreate, adminUserQuery, adminUserUpdate } from "@ga
 import { listOf } from "@gatehouse/contracts/conventions";
 import { SYSTEM_ROLE } from "@gatehouse/contracts/roles";
 import { adminUsers } from "../../../directory/people/admin-users.ts";
+import { resetAdminSecondFactor } from "../../../directory/people/reset-admin-factor.ts";
 import { requestedTenant } from "../../../directory/tenants/tenants.ts";
 import { invalidField } from "../../../directory/writes/records.ts";
 import { operation, type AdminCall, type AdminOperation } from "../operation.ts";
@@ -73,5 +74,16 @@ export const adminUserOperations: readonly AdminOperation[] = [
     description: "Not your own account, and not the last active system admin.",
     answer: { status: 204, about: "Gone" },
     run: (call) => call.write((write) => adminUsers.remove(write, call.tenantOrAll, idOf(call))),
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${ONE}/2fa/reset`,
+    summary: "Switch an admin user's second factor off",
+    description:
+      "For an administrator who has lost their device and their backup codes. Ends their sessions and tokens. Not your own; an owner's only as " +
+      "an owner, a system admin's only as a system admin.",
+    answer: { status: 200, about: "The record as it is now", schema: adminUser },
+    run: (call) => call.write((write) => resetAdminSecondFactor(write, call.tenantOrAll, idOf(call))),
   }),
 ];

@@ -1,4 +1,4 @@
-import { accessToken, adminCode, adminFactorSetup, adminFactorState as statusSchema } from "@gatehouse/contracts/logins";
+import { accessToken, adminCode, adminFactorBegin, adminFactorSetup, adminFactorState as statusSchema } from "@gatehouse/contracts/logins";
 import {
   adminFactorStatus,
   beginAdminFactor,
@@ -98,9 +98,15 @@ export const sessionOperations: readonly AdminOperation[] = [
     path: `${FACTOR}/setup`,
     summary: "Begin to set up two-factor sign-in",
     description:
-      "A secret for an authenticator and ten backup codes, shown only here. In force once /v1/admin-users/2fa/verify has taken a code.",
+      "A secret for an authenticator and ten backup codes, shown only here. In force once /v1/admin-users/2fa/verify has taken a code. Takes " +
+      "the password of those who have one, unless their token is of a sign-in in the last 15 minutes.",
+    body: adminFactorBegin,
     answer: { status: 200, about: "The secret and the codes", schema: adminFactorSetup },
-    run: (call) => beginAdminFactor(call.services.logins, call.admin, call.actor),
+    async run(call) {
+      const token = await call.services.logins.tokens.verify(bearerOf(call.request) ?? "");
+      const proof = { token: token === "expired" ? null : token, password: call.body.password };
+      return beginAdminFactor(call.services.logins, call.admin, proof, call);
+    },
   }),
   operation({
     ...common,

@@ -83,7 +83,8 @@ export const ssoOperations: readonly AdminOperation[] = [
       const providers = await call.services.signOn.offers(tenantId, "admin");
       return {
         providers: providers.map((one) => ({ ...one, start: `${CONSOLE_SSO}/${one.id}/start` })),
-        local_passwords: await call.services.signOn.takesPasswords(tenantId),
+        // Without a provider to offer, a tenant is answered like one that does not exist, so that strangers cannot find tenants.
+        local_passwords: providers.length === 0 || (await call.services.signOn.takesPasswords(tenantId)),
       };
     },
   }),

@@ -10,6 +10,7 @@ type Schema_CodeLogin = { "temp_token": string; "code": string; };
 type Schema_ChangePassword = { "current_password": string; "new_password": string; };
 type Schema_AdminFactorStatus = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
 type Schema_AdminFactorSetup = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
+type Schema_AdminFactorBegin = { "password"?: string; };
 type Schema_AdminCode = { "code": string; };
 type Schema_Tenant = { "id": string; "name": string; "display_name": (string | null); "enabled": boolean; "data_retention": Schema_DataRetention; "media_limits": Schema_MediaLimits; "default_judge_model_id": (string | null); "allowed_regions": readonly (string)[]; "run_idle_minutes": number; "portal_registration": "open" | "closed"; "portal_api_keys": "off" | "on"; "admin_two_factor": "optional" | "required"; "local_passwords": boolean; "autonomy_floor": "autonomous" | "restricted" | "suspended"; "created_at": string; "updated_at": string; };
 type Schema_DataRetention = { "store_bodies": "full" | "redacted" | "none"; "body_days": number; "log_days": number; "run_days": number; "file_days": (number | null); };
@@ -18,7 +19,7 @@ type Schema_TenantCreate = { "id"?: string; "name": string; "display_name"?: (st
 type Schema_TenantUpdate = { "name"?: string; "display_name"?: (string | null); "enabled"?: boolean; "data_retention"?: { "store_bodies"?: "full" | "redacted" | "none"; "body_days"?: number; "log_days"?: number; "run_days"?: number; "file_days"?: (number | null); }; "media_limits"?: Schema_MediaLimits; "default_judge_model_id"?: (string | null); "allowed_regions"?: readonly (string)[]; "run_idle_minutes"?: number; "portal_registration"?: "open" | "closed"; "portal_api_keys"?: "off" | "on"; "admin_two_factor"?: "optional" | "required"; "local_passwords"?: boolean; "autonomy_floor"?: "autonomous" | "restricted" | "suspended"; };
 type Schema_TenantPut = { "name"?: string; "display_name"?: (string | null); "enabled"?: boolean; "data_retention"?: { "store_bodies"?: "full" | "redacted" | "none"; "body_days"?: number; "log_days"?: number; "run_days"?: number; "file_days"?: (number | null); }; "media_limits"?: Schema_MediaLimits; "default_judge_model_id"?: (string | null); "allowed_regions"?: readonly (string)[]; "run_idle_minutes"?: number; "portal_registration"?: "open" | "closed"; "portal_api_keys"?: "off" | "on"; "admin_two_factor"?: "optional" | "required"; "local_passwords"?: boolean; "autonomy_floor"?: "autonomous" | "restricted" | "suspended"; };
 type Schema_TenantStats = { "tenant_id": string; "admin_users": number; "end_users": number; "resource_groups": number; "providers": number; "models": number; "api_keys": { "active": number; "revoked": number; "expired": number; }; "last_30_days": { "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; }; };
-type Schema_AdminUser = { "id": string; "tenant_id": (string | null); "username": string; "email": (string | null); "display_name": (string | null); "role": "owner" | "admin" | "security" | "compliance" | "auditor" | "developer" | "viewer" | "system_admin"; "is_active": boolean; "break_glass": boolean; "last_login": (string | null); "created_at": string; "updated_at": string; };
+type Schema_AdminUser = { "id": string; "tenant_id": (string | null); "username": string; "email": (string | null); "display_name": (string | null); "role": "owner" | "admin" | "security" | "compliance" | "auditor" | "developer" | "viewer" | "system_admin"; "is_active": boolean; "break_glass": boolean; "totp_enabled": boolean; "last_login": (string | null); "created_at": string; "updated_at": string; };
 type Schema_EndUser = { "id": string; "tenant_id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_active": boolean; "is_verified": boolean; "must_change_password": boolean; "metadata": { [name: string]: unknown }; "avatar_url": (string | null); "totp_enabled": boolean; "api_keys_suspended_at": (string | null); "primary_group_id": (string | null); "last_login": (string | null); "created_at": string; "updated_at": string; };
 type Schema_MadeEndUser = { "user": Schema_EndUser; "welcome_email_sent": boolean; };
 type Schema_PhotoSet = { "success": boolean; "avatar_url": string; };
@@ -235,6 +236,7 @@ export interface AdminApiSchemas {
   "ChangePassword": Schema_ChangePassword;
   "AdminFactorStatus": Schema_AdminFactorStatus;
   "AdminFactorSetup": Schema_AdminFactorSetup;
+  "AdminFactorBegin": Schema_AdminFactorBegin;
   "AdminCode": Schema_AdminCode;
   "Tenant": Schema_Tenant;
   "DataRetention": Schema_DataRetention;

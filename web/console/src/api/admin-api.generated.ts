@@ -12,7 +12,7 @@ export interface AdminApi {
   "DELETE /v1/admin-users/session": { answer: null; };
   "POST /v1/admin-users/session/renew": { answer: AdminApiSchemas["AccessToken"]; };
   "GET /v1/admin-users/2fa": { answer: AdminApiSchemas["AdminFactorStatus"]; };
-  "POST /v1/admin-users/2fa/setup": { answer: AdminApiSchemas["AdminFactorSetup"]; };
+  "POST /v1/admin-users/2fa/setup": { body?: AdminApiSchemas["AdminFactorBegin"]; answer: AdminApiSchemas["AdminFactorSetup"]; };
   "POST /v1/admin-users/2fa/verify": { body: AdminApiSchemas["AdminCode"]; answer: AdminApiSchemas["AdminFactorStatus"]; };
   "POST /v1/admin-users/2fa/disable": { body: AdminApiSchemas["AdminCode"]; answer: AdminApiSchemas["AdminFactorStatus"]; };
   "GET /v1/admin/tenants": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; }; answer: { "tenants": readonly (AdminApiSchemas["Tenant"])[]; "total": number; "page": number; "page_size": number; }; };
@@ -27,6 +27,7 @@ export interface AdminApi {
   "GET /v1/admin/admin-users/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: AdminApiSchemas["AdminUser"]; };
   "PATCH /v1/admin/admin-users/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "email"?: (string | null); "display_name"?: (string | null); "role"?: "owner" | "admin" | "security" | "compliance" | "auditor" | "developer" | "viewer" | "system_admin"; "is_active"?: boolean; "break_glass"?: boolean; "password"?: string; "tenant_id"?: string; }; answer: AdminApiSchemas["AdminUser"]; };
   "DELETE /v1/admin/admin-users/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
+  "POST /v1/admin/admin-users/{id}/2fa/reset": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: AdminApiSchemas["AdminUser"]; };
   "GET /v1/admin/end-users/export/csv": { query?: { "tenant_id"?: string; }; answer: Blob; };
   "GET /v1/admin/end-users/export/json": { query?: { "tenant_id"?: string; }; answer: unknown; };
   "GET /v1/admin/end-users": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "active_only"?: "true" | "false"; "tenant_id"?: string; }; answer: { "users": readonly (AdminApiSchemas["EndUser"])[]; "total": number; "page": number; "page_size": number; }; };

@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import type { ListedRow } from "./listed-row.ts";
 import { VerificationView } from "./verification.tsx";
 
@@ -35,9 +36,11 @@ export function ChainProof({ row }: { readonly row: ListedRow }): ReactNode {
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center gap-3">
-        <Button onClick={() => verify.mutate()} disabled={verify.isPending}>
-          {verify.isPending ? "Verifying…" : "Verify this row and its neighbours"}
-        </Button>
+        <Allowed operation="POST /v1/admin/audit/chains/{chain_id}/verify">
+          <Button onClick={() => verify.mutate()} disabled={verify.isPending}>
+            {verify.isPending ? "Verifying…" : "Verify this row and its neighbours"}
+          </Button>
+        </Allowed>
         <Button icon={ChevronLeft} onClick={() => neighbour.mutate(-1)} disabled={seq <= 1 || neighbour.isPending}>
           Previous in chain
         </Button>

@@ -5,6 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { TwoFactorBegin } from "@gatehouse/web-kit/two-factor-begin.tsx";
 import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useRef } from "react";
@@ -77,7 +78,10 @@ function TwoFactor(): ReactNode {
     await status.refetch();
     adminSession.setUser(await adminApi.call("GET /v1/admin-users/me"));
   };
-  const setup = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin-users/2fa/setup") });
+  const setup = useMutation({
+    mutationFn: (password: string | undefined) =>
+      adminApi.call("POST /v1/admin-users/2fa/setup", { body: password === undefined ? {} : { password } }),
+  });
   const verify = useMutation({
     mutationFn: (code: string) => adminApi.call("POST /v1/admin-users/2fa/verify", { body: { code } }),
     async onSuccess() {
@@ -122,13 +126,13 @@ function TwoFactor(): ReactNode {
           </div>
         </form>
       ) : setup.data === undefined ? (
-        <div className="grid justify-items-start gap-4">
-          <p className="text-muted">Protects your account even if your password is stolen.</p>
-          <FormError error={setup.error} />
-          <Button look="primary" onClick={() => setup.mutate()} busy={setup.isPending}>
-            Set it up
-          </Button>
-        </div>
+        <TwoFactorBegin
+          lead="Protects your account even if your password is stolen."
+          onBegin={(password) => setup.mutate(password)}
+          error={setup.error}
+          busy={setup.isPending}
+          labels={{ begin: "Set it up", password: "Your password", passwordHint: "To make sure that it is you." }}
+        />
       ) : (
         <div className="max-w-md">
           <TwoFactorSetup

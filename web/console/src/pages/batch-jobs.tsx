@@ -13,6 +13,7 @@ import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
+import { Allowed } from "../records/allowed.tsx";
 
 type Job = AdminApiSchemas["AdminBatchJob"];
 
@@ -119,9 +120,11 @@ function OneJob({ job }: { readonly job: Job }): ReactNode {
             Details
           </Button>
           {completed + failed > 0 && (
-            <Button icon={Download} busy={saved.isPending} onClick={() => saved.mutate()}>
-              Results
-            </Button>
+            <Allowed operation="GET /v1/admin/batch-jobs/{id}/results">
+              <Button icon={Download} busy={saved.isPending} onClick={() => saved.mutate()}>
+                Results
+              </Button>
+            </Allowed>
           )}
         </div>
         <FormError error={saved.error} />

@@ -49,11 +49,58 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
   );
 }
 
+const tenantInAddress = () => new URLSearchParams(location.search).get("tenant") ?? "";
+
+/** The tenant in the URL, which a link or a bookmark can name, and a function that changes it. */
+function useTenantOfSignIn(): [string, (tenant: string) => void] {
+  const [tenant, setTenant] = useState(tenantInAddress);
+  const choose = (chosen: string) => {
+    const address = new URL(location.href);
+    if (chosen === "") address.searchParams.delete("tenant");
+    else address.searchParams.set("tenant", chosen);
+    history.replaceState(history.state, "", address);
+    setTenant(chosen);
+  };
+  return [tenant, choose];
+}
+
+interface TenantChooserProps {
+  readonly tenant: string;
+  readonly onTenant: (tenant: string) => void;
+  /** Nothing is offered for the tenant; whether it exists is not told. */
+  readonly isWithout: boolean;
+}
+
+/** Chooses whose identity providers are offered; the password form has a tenant of its own. */
+function TenantChooser({ tenant, onTenant, isWithout }: TenantChooserProps): ReactNode {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onTenant(textOf(new FormData(event.currentTarget), "sso_tenant"));
+  };
+  return (
+    <details open={tenant !== ""} className="border-t border-line pt-4 text-sm">
+      <summary className="w-fit cursor-pointer py-1 text-muted">Single sign-on of a tenant</summary>
+      <form className="mt-2 grid gap-3" onSubmit={submit}>
+        <TextField label="Tenant with single sign-on" name="sso_tenant" maxLength={63} defaultValue={tenant} required />
+        {isWithout && <p role="status">No single sign-on is offered for this tenant.</p>}
+        <div>
+          <Button type="submit">Show its single sign-on</Button>
+        </div>
+      </form>
+    </details>
+  );
+}
+
 export function ConsoleSignIn(): ReactNode {
   const session = useSession(adminSession);
   const [owed, setOwed] = useState<string | null>(null);
   const goOn = (answer: LoginAnswer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer));
-  const offers = useQuery({ queryKey: ["sso"], queryFn: () => adminApi.call("GET /v1/admin-users/sso"), retry: false });
+  const [tenant, setTenant] = useTenantOfSignIn();
+  const offers = useQuery({
+    queryKey: ["sso", tenant],
+    queryFn: () => adminApi.call("GET /v1/admin-users/sso", tenant === "" ? {} : { query: { tenant_id: tenant } }),
+    retry: false,
+  });
   const [code] = useState(takeSignOnCode);
   const { mutate: exchange, error: refused } = useMutation({
     mutationFn: (given: string) => adminApi.call("POST /v1/admin-users/sso/exchange", { body: { code: given } }),
@@ -95,6 +142,9 @@ export function ConsoleSignIn(): ReactNode {
         </form>
       ) : (
         <CodeStep tempToken={owed} onBack={() => setOwed(null)} />
+      )}
+      {owed === null && (
+        <TenantChooser tenant={tenant} onTenant={setTenant} isWithout={tenant !== "" && offers.data?.providers.length === 0} />
       )}
     </SignInFrame>
   );

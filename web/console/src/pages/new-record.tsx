@@ -1,10 +1,12 @@
 import { buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { type ApiDocument, type ApiSchema, bodySchema } from "../records/api-schema.ts";
@@ -12,6 +14,7 @@ import { AnswerFacts } from "../records/action-panel.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
+import { hasPermission } from "../records/refusals.ts";
 import { type ApiRecord, askRecords, documentQuery, shownName, recordsKey } from "../records/records-client.ts";
 import { ShownOnce } from "../records/shown-once.tsx";
 
@@ -29,11 +32,20 @@ export function NewRecordPage(): ReactNode {
   );
 }
 
-/** The schema of a creation request; a member that goes into the path comes first. */
-function creationSchema(document: ApiDocument, kind: RecordKind): { readonly schema: ApiSchema; readonly inPath: string | undefined } {
+/** The schema of a creation request, without members that the user may not give; a member that goes into the path comes first. */
+function creationSchema(
+  document: ApiDocument,
+  kind: RecordKind,
+  user: Readonly<Record<string, unknown>>,
+): { readonly schema: ApiSchema; readonly inPath: string | undefined } {
   const path = kind.createPath ?? kind.path;
   const inPath = /\{(\w+)\}/.exec(path)?.[1];
-  const schema = bodySchema(document, "POST", path) ?? {};
+  const { properties = {}, ...rest } = bodySchema(document, "POST", path) ?? {};
+  const mayGive = ([member]: [string, unknown]) => {
+    const needed = kind.memberPermissions?.[member];
+    return needed === undefined || hasPermission(user, needed);
+  };
+  const schema = { ...rest, properties: Object.fromEntries(Object.entries(properties).filter(mayGive)) };
   if (inPath === undefined) return { schema, inPath };
   return {
     inPath,
@@ -49,7 +61,8 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
   const queries = useQueryClient();
   const go = useNavigate();
   const [made, setMade] = useState<ApiRecord | null>(null);
-  const { schema, inPath } = creationSchema(document, kind);
+  const session = useSession(adminSession);
+  const { schema, inPath } = creationSchema(document, kind, session.state === "in" ? session.user : {});
   // Values passed on by the page that linked here.
   const { prefill = {} } = useLocation().state as { prefill?: ApiRecord };
   const create = useMutation({

@@ -48,6 +48,7 @@ import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { isSecret } from "../records/schema-field.tsx";
 import { RecordValue } from "../records/record-value.tsx";
+import { type Deed, hasPermission } from "../records/refusals.ts";
 import {
   type ApiRecord,
   askRecords,
@@ -75,7 +76,9 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
   const session = useSession(adminSession);
   const user = session.state === "in" ? session.user : {};
   const one = `${kind.path}/{id}`;
-  const mayDelete = api.isSuccess && hasOperation(api.data, "DELETE", one) && isAllowed(api.data, "DELETE", one, user);
+  const refusalOf = (deed: Deed) => (read.isSuccess ? (kind.refusal?.(read.data, user, deed) ?? null) : null);
+  const mayDelete =
+    api.isSuccess && hasOperation(api.data, "DELETE", one) && isAllowed(api.data, "DELETE", one, user) && refusalOf("delete") === null;
   return (
     <PageFrame
       product={PRODUCT}
@@ -98,7 +101,14 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       {read.isError && <ErrorState error={read.error} title={`This ${kind.noun} could not be read`} requestLabel="Request" />}
       {read.isSuccess && api.isSuccess && (
         <div className="grid gap-4">
-          <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
+          <Editor
+            key={id}
+            document={api.data}
+            kind={kind}
+            id={id}
+            record={read.data}
+            refusal={isAllowed(api.data, "PATCH", one, user) ? refusalOf("change") : "Your role can view this but not change it."}
+          />
           {kind.slug === "resource-groups" && <GroupPanels document={api.data} kind={kind} id={id} />}
           {kind.slug === "groups-of-people" && <GroupOfPeoplePanels id={id} />}
           {kind.slug === "tenants" && <TenantNumbers id={id} />}
@@ -114,7 +124,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {(kind.slug === "people" || kind.slug === "administrators") && isAllowed(api.data, "GET", IDENTITIES, user) && (
             <LinkedIdentities
               account={{ kind: kind.slug, id, name: shownName(kind, read.data) }}
-              mayChange={isAllowed(api.data, "POST", IDENTITIES, user)}
+              mayChange={isAllowed(api.data, "POST", IDENTITIES, user) && refusalOf("link") === null}
             />
           )}
           {kind.slug === "scim-tokens" && <DirectoryAddress />}
@@ -138,8 +148,16 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           ))}
           {kind.actions
             ?.filter(({ path }) => isAllowed(api.data, "POST", `${one}${path}`, user))
+            .filter(({ needsOneOf = [] }) => needsOneOf.length === 0 || needsOneOf.some((name) => hasPermission(user, name)))
             .map((action) => (
-              <ActionPanel key={action.path} document={api.data} kind={kind} id={id} action={action} />
+              <ActionPanel
+                key={action.path}
+                document={api.data}
+                kind={kind}
+                id={id}
+                action={action}
+                refusal={refusalOf(action.path as Deed)}
+              />
             ))}
           <Panel title="All fields">
             <Facts
@@ -185,13 +203,13 @@ function Editor({
   kind,
   id,
   record,
-  mayChange,
+  refusal,
 }: {
   readonly document: ApiDocument;
   readonly kind: RecordKind;
   readonly id: string;
   readonly record: ApiRecord;
-  readonly mayChange: boolean;
+  readonly refusal: string | null;
 }): ReactNode {
   const queries = useQueryClient();
   const body = bodySchema(document, "PATCH", `${kind.path}/{id}`);
@@ -231,7 +249,7 @@ function Editor({
     setIsEdited(false);
   };
   if (body === null) return null;
-  if (!mayChange) return <p className="text-muted">Your role can view this but not change it.</p>;
+  if (refusal !== null) return <p className="text-muted">{refusal}</p>;
   const schema = changeSchema(document, body, shown);
   const initial = Object.fromEntries(
     Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),

@@ -17,11 +17,14 @@ export function ActionPanel({
   kind,
   id,
   action,
+  refusal,
 }: {
   readonly document: ApiDocument;
   readonly kind: RecordKind;
   readonly id: string;
   readonly action: RecordAction;
+  /** Why it would be refused; null if it would not. */
+  readonly refusal: string | null;
 }): ReactNode {
   const queries = useQueryClient();
   const schema = bodySchema(document, "POST", `${kind.path}/{id}${action.path}`);
@@ -31,6 +34,12 @@ export function ActionPanel({
   });
   const [held, setHeld] = useState<{ readonly body: unknown } | null>(null);
   const run = (body: unknown) => (action.asks === undefined ? actionMutation.mutate(body) : setHeld({ body }));
+  if (refusal !== null)
+    return (
+      <Panel title={action.label}>
+        <p className="text-muted">{refusal}</p>
+      </Panel>
+    );
   const takesSomething = schema !== null && Object.keys(schema.properties ?? {}).length > 0;
   return (
     <Panel title={action.label}>

@@ -22,6 +22,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
         hint: "What a call would be given and why: its place among what words found and what vectors found, and what left it out.",
         path: "/search",
         isTest: true,
+        needsOneOf: ["tools:write", "proxy:logs:read_bodies"],
       },
     ],
   },

@@ -1,5 +1,6 @@
 import { Building, FolderTree, KeyRound } from "lucide-react";
 import { type RecordKind } from "./record-kind.ts";
+import { keyRefusal } from "./refusals.ts";
 
 export const TENANTS: RecordKind = {
   slug: "tenants",
@@ -57,6 +58,8 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
     columns: ["name", "resource_group_id", "key_hint", "status", "access_mode", "last_used_at", "expires_at"],
     references: { resource_group_id: "resource-groups", end_user_id: "people" },
     nulls: { allowed_skill_ids: "all" },
+    refusal: keyRefusal,
+    memberPermissions: { end_user_id: "users:write" },
     first: ["resource_group_id", "name", "access_mode", "expires_at"],
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     shows: ["key"],

@@ -1,5 +1,6 @@
 import { Fingerprint, ScanFace, UserCog, Users, UsersRound } from "lucide-react";
 import { type RecordKind } from "./record-kind.ts";
+import { administratorRefusal, signOnRefusal } from "./refusals.ts";
 
 export const PEOPLE_KINDS: readonly RecordKind[] = [
   {
@@ -54,8 +55,22 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     path: "/v1/admin/admin-users",
     list: "admin_users",
     nameMember: "username",
-    columns: ["username", "display_name", "email", "role", "break_glass", "is_active"],
+    columns: ["username", "display_name", "email", "role", "totp_enabled", "break_glass", "is_active"],
     first: ["username", "password", "email", "display_name", "role", "is_active"],
+    refusal: administratorRefusal,
+    actions: [
+      {
+        label: "Reset two-factor sign-in",
+        hint: "For a lost phone. The administrator is signed out everywhere and sets it up again.",
+        path: "/2fa/reset",
+        asks: {
+          title: "Reset two-factor sign-in?",
+          description:
+            "Their authenticator and backup codes stop working, and they are signed out everywhere. Until they set it up again, the " +
+            "password alone signs them in.",
+        },
+      },
+    ],
   },
   {
     slug: "sign-on",
@@ -69,6 +84,7 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     list: "identity_providers",
     nameMember: "name",
     columns: ["name", "kind", "audience", "has_client_secret", "enabled", "updated_at"],
+    refusal: signOnRefusal,
     references: { resource_group_id: "resource-groups", end_user_group_id: "groups-of-people" },
     noSearch: true,
     first: ["name", "kind", "audience", "oidc", "client_secret", "saml", "api", "enabled"],

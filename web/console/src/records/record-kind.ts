@@ -1,4 +1,5 @@
 import type { LucideIcon } from "lucide-react";
+import type { RecordRefusal } from "./refusals.ts";
 
 /** An action on one record, other than changing it. */
 export interface RecordAction {
@@ -12,6 +13,8 @@ export interface RecordAction {
   readonly isTest?: true;
   /** Members that are returned only this once. */
   readonly shows?: readonly string[];
+  /** One of these permissions is needed as well. */
+  readonly needsOneOf?: readonly string[];
 }
 
 /** A document of a record that is read and replaced as a whole, at a path below the record's own. */
@@ -66,6 +69,9 @@ export interface RecordKind {
   readonly needsSystem?: true;
   /** What null means for a member, if not "none". */
   readonly nulls?: Readonly<Record<string, string>>;
+  readonly refusal?: RecordRefusal;
+  /** Members of a new record that need a permission of their own. */
+  readonly memberPermissions?: Readonly<Record<string, string>>;
   /** The list has no search. */
   readonly noSearch?: true;
 }

@@ -5,12 +5,14 @@ import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { adminApi } from "../admin-client.ts";
+import { adminApi, adminSession } from "../admin-client.ts";
 import { DownloadButton } from "../download-button.tsx";
 import { Allowed, useAllowed } from "../records/allowed.tsx";
+import { hasPermission } from "../records/refusals.ts";
 import { ContractSides } from "./contract-sides.tsx";
 
 const PAGE_SIZE = 20;
@@ -184,6 +186,8 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
       tell(`Version ${answer.version} is ${answer.state}.`);
     },
   });
+  const session = useSession(adminSession);
+  const mayOverride = session.state === "in" && hasPermission(session.user, "contracts:override_gate");
   const isAllowed = useAllowed();
   const possible: readonly Move[] = MOVES[contract.state as keyof typeof MOVES] ?? [];
   const moves = possible.filter((move) => isAllowed(`POST /v1/admin/contracts/{id}/${move}`));
@@ -199,7 +203,7 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
           onChange={({ target }) => setReason(target.value)}
         />
       )}
-      {moves.includes("promote") && (
+      {moves.includes("promote") && mayOverride && (
         <CheckboxField label="Override the replay gate" checked={isOverriding} onChange={({ target }) => setOverriding(target.checked)} />
       )}
       <FormError error={decide.error} />

@@ -9,7 +9,7 @@ export interface PortalApi {
   "POST /v1/portal/auth/change-password": { body: { "current_password": string; "new_password": string; }; answer: PortalApiSchemas["ChangedPassword"]; };
   "POST /v1/portal/auth/logout": { answer: PortalApiSchemas["SignedOut"]; };
   "GET /v1/portal/auth/2fa/status": { answer: PortalApiSchemas["SecondFactorState"]; };
-  "POST /v1/portal/auth/2fa/setup": { answer: PortalApiSchemas["SecondFactorBegun"]; };
+  "POST /v1/portal/auth/2fa/setup": { body?: { "password"?: string; }; answer: PortalApiSchemas["SecondFactorBegun"]; };
   "POST /v1/portal/auth/2fa/verify": { body: { "code": string; }; answer: PortalApiSchemas["SecondFactorChanged"]; };
   "POST /v1/portal/auth/2fa/disable": { body: { "code"?: string; "password"?: string; }; answer: PortalApiSchemas["SecondFactorChanged"]; };
   "POST /v1/portal/auth/session": { answer: Blob; };

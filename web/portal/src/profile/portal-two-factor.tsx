@@ -4,6 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { TwoFactorBegin } from "@gatehouse/web-kit/two-factor-begin.tsx";
 import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -41,7 +42,10 @@ function SwitchOff({ onDone, left }: { readonly onDone: () => Promise<unknown>; 
 export function PortalTwoFactor(): ReactNode {
   const t = usePortalTexts();
   const status = useQuery({ queryKey: ["2fa"], queryFn: () => portalApi.call("GET /v1/portal/auth/2fa/status") });
-  const setup = useMutation({ mutationFn: () => portalApi.call("POST /v1/portal/auth/2fa/setup") });
+  const setup = useMutation({
+    mutationFn: (password: string | undefined) =>
+      portalApi.call("POST /v1/portal/auth/2fa/setup", { body: password === undefined ? {} : { password } }),
+  });
   const verify = useMutation({
     mutationFn: (code: string) => portalApi.call("POST /v1/portal/auth/2fa/verify", { body: { code } }),
     async onSuccess() {
@@ -68,13 +72,13 @@ export function PortalTwoFactor(): ReactNode {
       {enabled ? (
         <SwitchOff left={left} onDone={() => status.refetch()} />
       ) : setup.data === undefined ? (
-        <div className="grid justify-items-start gap-4">
-          <p className="text-muted">{t("twoFactorLead")}</p>
-          <FormError error={setup.error} />
-          <Button look="primary" busy={setup.isPending} onClick={() => setup.mutate()}>
-            {t("setUp")}
-          </Button>
-        </div>
+        <TwoFactorBegin
+          lead={t("twoFactorLead")}
+          onBegin={(password) => setup.mutate(password)}
+          error={setup.error}
+          busy={setup.isPending}
+          labels={{ begin: t("setUp"), password: t("currentPassword"), passwordHint: t("confirmsIdentity") }}
+        />
       ) : (
         <TwoFactorSetup
           setup={setup.data}

@@ -201,6 +201,7 @@ const en = {
   on: "On",
   offState: "Off",
   setUp: "Set up",
+  confirmsIdentity: "To make sure that it is you.",
   switchOff: "Turn off",
   scan: "Scan this with an authenticator app on your phone.",
   qr: "QR code for your authenticator app",

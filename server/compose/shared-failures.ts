@@ -1,0 +1,23 @@
+import { sharedFailures, type SharedFailures } from "../directory/people/shared-failures.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
+import type { Log } from "../kernel/log.ts";
+import type { SecretBox } from "../kernel/secrets.ts";
+import { openValkey } from "../runtime/valkey.ts";
+
+/** The failed sign-ins that the machines of a fleet count together in Valkey; undefined without one. Connects when first asked. */
+export function openSharedFailures(
+  { valkeyUrl }: Pick<Configuration, "valkeyUrl">,
+  { secrets, log }: { readonly secrets: SecretBox; readonly log: Log },
+): (SharedFailures & { close(): void }) | undefined {
+  if (valkeyUrl === undefined) return undefined;
+  const valkey = openValkey(valkeyUrl);
+  return {
+    ...sharedFailures({
+      run: (script, keys, args) => valkey.run(script, keys, args),
+      nameOf: (text) => secrets.hmac("login-failures", text),
+      away: (error) => log.warn("login_throttle_store_away", { error }),
+      back: () => log.info("login_throttle_store_back"),
+    }),
+    close: () => valkey.close(),
+  };
+}

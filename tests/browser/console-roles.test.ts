@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { newPerson } from "../support/worlds/portal.ts";
+import { until } from "../support/until.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+/** What the console offers to administrators who may do some things, but not to every record. */
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+const tenant = { tenant_id: "default" };
+let world: BrowserWorld;
+let owner: string;
+const accounts = new Map<string, string>();
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+  for (const role of ["developer", "compliance", "admin", "owner"])
+    accounts.set(
+      role,
+      (await world.admin.post("/v1/admin/admin-users", { ...tenant, username: `one-${role}`, password: ADMIN_PASSWORD, role })).id,
+    );
+  owner = accounts.get("owner") ?? "";
+});
+afterAll(() => world?.end());
+
+async function consoleOf(role: string) {
+  const watched = await watchedPage(world.browser);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, `one-${role}`, ADMIN_PASSWORD);
+  return watched;
+}
+
+const panel = (page: Page, title: string): Locator =>
+  page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
+
+async function membersOfNewKey(page: Page): Promise<string[]> {
+  await page.goto(`${world.console}/manage/api-keys/new`);
+  await page.locator("form summary").first().click();
+  await page.getByLabel("Scope", { exact: true }).selectOption("user");
+  return page.locator("form label").allInnerTexts();
+}
+
+withBrowser("a developer rotates a group's key, and is told why not a person's; a new key takes no person", async () => {
+  const { id: group } = await world.admin.post("/v1/admin/resource-groups", { ...tenant, name: "of keys" });
+  const person = await newPerson(world.gateway.runtimeUrl as string, "key-holder");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: group });
+  const make = async (body: object) => (await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, body)).id as string;
+  const [ofGroup, ofPerson] = [
+    await make({ name: "of the group" }),
+    await make({ name: "of the person", scope: "user", end_user_id: person.id }),
+  ];
+  const { page, context, problems } = await consoleOf("developer");
+  await page.goto(`${world.console}/manage/api-keys/${ofGroup}`);
+  await page.getByRole("button", { name: "Rotate key" }).waitFor();
+  await page.goto(`${world.console}/manage/api-keys/${ofPerson}`);
+  await panel(page, "Rotate key").getByText("Rotating it needs the permission users:write").waitFor();
+  expect(await page.getByRole("button", { name: "Rotate key" }).count()).toBe(0);
+  expect(await membersOfNewKey(page)).not.toContain("End user");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a developer reads audit rows, and is not offered to verify their chain", async () => {
+  const called = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${world.apiKey}` } });
+  const row = called.headers.get("x-request-id") ?? "";
+  const listed = () => world.admin.post("/v1/admin/proxy-logs/query", { filters: { id: row } });
+  await until(listed, ({ rows }) => rows.length === 1);
+  const { page, context, problems } = await consoleOf("developer");
+  await page.goto(`${world.console}/audit?row=${row}`);
+  await page.getByRole("button", { name: "Next in chain" }).waitFor();
+  expect(await page.getByRole("button", { name: /^Verify/ }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("an administrator who is no owner may not change one, and nobody deletes or resets themselves", async () => {
+  const { page, context, problems } = await consoleOf("admin");
+  await page.goto(`${world.console}/manage/administrators/${owner}`);
+  await page.getByText("Only an owner can manage the account of one.").first().waitFor();
+  const names = ["Save", "Delete", "Reset two-factor sign-in"];
+  const offered = async () =>
+    (
+      await Promise.all(names.map(async (name) => ((await page.getByRole("button", { name, exact: true }).count()) > 0 ? [name] : [])))
+    ).flat();
+  expect(await offered()).toEqual([]);
+  await page.goto(`${world.console}/manage/administrators/${accounts.get("admin")}`);
+  await page.getByRole("button", { name: "Save", exact: true }).waitFor();
+  expect(await offered()).toEqual(["Save"]);
+  await page.goto(`${world.console}/manage/administrators/${accounts.get("developer")}`);
+  await page.getByRole("button", { name: "Reset two-factor sign-in" }).waitFor();
+  expect(await offered()).toEqual(names);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("an administrator's two-factor sign-in is reset from their page", async () => {
+  const { page, context, problems } = await consoleOf("owner");
+  expect(await membersOfNewKey(page)).toContain("End user");
+  await page.goto(`${world.console}/manage/administrators/${accounts.get("developer")}`);
+  await page.getByRole("button", { name: "Reset two-factor sign-in" }).click();
+  const dialog = page.getByRole("dialog", { name: "Reset two-factor sign-in?" });
+  const done = page.waitForResponse((response) => response.url().endsWith("/2fa/reset") && response.ok());
+  await dialog.getByRole("button", { name: "Reset two-factor sign-in" }).click();
+  await done;
+  const { entries } = await world.admin.get("/v1/admin/admin-log?resource=admin-users&action=reset_2fa");
+  expect(entries).toMatchObject([{ resource_id: accounts.get("developer"), actor_id: owner }]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

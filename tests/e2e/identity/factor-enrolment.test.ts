@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { makeSignOnProvider, OWN_PAGE, type SignOnAudience, signInByProvider, signOnPlane } from "../../support/identity/sign-on-pages.ts";
+import { startSigningIssuer, type SigningIssuer } from "../../support/identity/signing-issuer.ts";
+import { newPerson, PASSWORD } from "../../support/worlds/portal.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** Whoever sets up a second factor shows that they know the password, if they have one. */
+
+let world: World;
+let issuer: SigningIssuer;
+
+beforeAll(async () => {
+  world = await startWorld();
+  issuer = await startSigningIssuer();
+  await newPerson(world.gateway.runtimeUrl, "ada");
+  await world.admin.post("/v1/admin/admin-users", { tenant_id: "default", username: "ada", password: PASSWORD });
+});
+afterAll(async () => {
+  await world.end();
+  await issuer.stop();
+});
+
+const ofPlane = (plane: SignOnAudience) =>
+  plane === "portal" ? `${world.gateway.runtimeUrl}/v1/portal/auth` : `${world.gateway.adminUrl}/v1/admin-users`;
+
+const post = (url: string, { token, cookie, body }: { token?: string; cookie?: string; body?: object }) =>
+  fetch(url, {
+    method: "POST",
+    headers: {
+      ...OWN_PAGE,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+describe.each(["portal", "admin"] as const)("at the %s plane", (plane) => {
+  const setUp = async (token: string, body?: object) => {
+    const answer = await post(`${ofPlane(plane)}/2fa/setup`, { token, ...(body === undefined ? {} : { body }) });
+    const { fields, backup_codes: codes } = (await answer.json()) as any;
+    return { status: answer.status, message: fields?.[0], codes };
+  };
+
+  test("a page that stays signed in must send the password to set up a second factor; a new sign-in need not", async () => {
+    const login = await post(`${ofPlane(plane)}/login`, { body: { username: "ada", password: PASSWORD } });
+    const { access_token: token } = (await login.json()) as { access_token: string };
+    const begun = await post(`${ofPlane(plane)}/session`, { token });
+    const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const renewal = await post(`${ofPlane(plane)}/session/renew`, { cookie });
+    const { access_token: renewed } = (await renewal.json()) as { access_token: string };
+
+    const needed = { field: "password", message: "is required, unless you have just signed in" };
+    expect(await setUp(renewed)).toMatchObject({ status: 400, message: needed });
+    const wrong = { status: 400, message: { field: "password", message: "is wrong" } };
+    expect(await setUp(renewed, { password: "wrong" })).toMatchObject(wrong);
+    expect(await setUp(token, { password: "wrong" })).toMatchObject(wrong);
+    expect((await setUp(renewed, { password: PASSWORD })).codes).toHaveLength(10);
+    expect((await setUp(token)).codes).toHaveLength(10);
+  });
+
+  test("somebody who signs in by an identity provider and has no password is not asked for one", async () => {
+    const provider = await makeSignOnProvider(world, issuer, plane);
+    const { browser } = await signInByProvider(world, issuer, provider, { sub: `without-password-${plane}` });
+    const { session, origin } = signOnPlane(world, plane);
+    const renewal = await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE });
+    const { access_token: renewed } = (await renewal.json()) as { access_token: string };
+    expect((await setUp(renewed)).codes).toHaveLength(10);
+  });
+});

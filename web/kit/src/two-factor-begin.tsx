@@ -1,0 +1,50 @@
+import { type ReactNode, type SubmitEvent, useState } from "react";
+import { fieldMessageOf } from "./api-error.ts";
+import { Button } from "./button.tsx";
+import { TextField } from "./field.tsx";
+import { FormError } from "./form-error.tsx";
+
+interface TwoFactorBeginProps {
+  readonly lead: string;
+  /** Called without a password first, because it is needed only some time after signing in. */
+  readonly onBegin: (password: string | undefined) => void;
+  readonly error: unknown;
+  readonly busy: boolean;
+  readonly labels: { readonly begin: string; readonly password: string; readonly passwordHint: string };
+}
+
+/** The button that begins to set up two-factor sign-in, and the password if the gateway asks for it. */
+export function TwoFactorBegin({ lead, onBegin, error, busy, labels }: TwoFactorBeginProps): ReactNode {
+  const message = fieldMessageOf(error, "password");
+  const [asked, setAsked] = useState(false);
+  const [tried, setTried] = useState(false);
+  if (message !== undefined && !asked) setAsked(true);
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setTried(asked);
+    onBegin(asked ? String(new FormData(event.currentTarget).get("password") ?? "") : undefined);
+  };
+  return (
+    <form className="grid max-w-sm justify-items-start gap-4" onSubmit={submit}>
+      <p className="text-muted">{lead}</p>
+      {asked && (
+        <div className="w-full">
+          <TextField
+            label={labels.password}
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            hint={labels.passwordHint}
+            required
+            autoFocus
+            error={tried ? message : undefined}
+          />
+        </div>
+      )}
+      <FormError error={error} atFields={["password"]} />
+      <Button type="submit" look="primary" busy={busy}>
+        {labels.begin}
+      </Button>
+    </form>
+  );
+}
