@@ -10,3 +10,8 @@ export function networkReason(message: string): string {
   const plain = message.replace(ENGINES_WORDS, "");
   return Object.hasOwn(BY_NAME, plain) ? (BY_NAME[plain] as string) : plain;
 }
+
+/** The reason of a network or system error in parentheses, after a space; empty for other errors. */
+export function codedReason(error: unknown): string {
+  return error instanceof Error && typeof (error as { code?: unknown }).code === "string" ? ` (${networkReason(error.message)})` : "";
+}

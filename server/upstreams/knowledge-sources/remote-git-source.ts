@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
+import { codedReason } from "../../kernel/http/network-reason.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { temporaryPlace } from "../temporary-place.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
@@ -69,7 +70,7 @@ function unavailableFor(error: unknown): SourceUnavailable {
   if (error instanceof SourceUnavailable) return error;
   if (error instanceof OutboundDenied) return new SourceUnavailable("Its address is in a private range, which this gateway does not call.");
   if (error instanceof OutboundTimeout) return new SourceUnavailable("It does not answer in time.");
-  return new SourceUnavailable("It could not be reached, or what it answers is nothing of Git.");
+  return new SourceUnavailable(`It could not be reached, or what it answers is nothing of Git${codedReason(error)}.`);
 }
 
 class RemoteRepository {

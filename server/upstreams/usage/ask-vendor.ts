@@ -1,3 +1,4 @@
+import { codedReason } from "../../kernel/http/network-reason.ts";
 import { storableText } from "../../kernel/text/storable.ts";
 import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
@@ -50,9 +51,10 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     if (error instanceof UsageRefused) throw error;
     if (error instanceof OutboundDenied)
       throw new UsageRefused("The vendor's address is not allowed from this gateway.", { passing: false });
-    throw new UsageRefused(abort.signal.aborted ? "The vendor did not answer in time." : "The vendor could not be reached.", {
-      passing: true,
-    });
+    throw new UsageRefused(
+      abort.signal.aborted ? "The vendor did not answer in time." : `The vendor could not be reached${codedReason(error)}.`,
+      { passing: true },
+    );
   } finally {
     clearTimeout(late);
   }

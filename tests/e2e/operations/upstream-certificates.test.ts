@@ -3,6 +3,7 @@ import { registerAgent } from "../agents/a2a-harness.ts";
 import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
 import { certificateAuthority, selfSigned, startTlsUpstream, type TlsUpstream } from "../../support/processes/tls-upstream.ts";
 import { rowOf, type Served, serveModels } from "../../support/worlds/admin.ts";
+import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 /** Upstreams with certificates of a private authority that NODE_EXTRA_CA_CERTS names, and with worse ones. */
@@ -75,5 +76,28 @@ describe.each([
     expect(server.discovery).toMatchObject({ status: "inconclusive", detail: `The tool server could not be reached. (${reason})` });
     const agent = await registerAgent(world.admin, name.replaceAll(" ", "-"), base_url);
     expect(agent.discovery.detail).toEndWith(`The agent could not be reached. (${reason})`);
+  });
+
+  test("gives no documents and no bills, and the administrator learns the reason", async () => {
+    const { admin } = world;
+    const place = upstreams[name]?.origin ?? "";
+    const base = await admin.post("/v1/admin/knowledgebases", { tenant_id: "default", name });
+    const repository = {
+      tenant_id: "default",
+      knowledge_base_id: base.id,
+      name,
+      connector_type: "git",
+      location: `${place}/repository.git`,
+    };
+    const { id } = await admin.post("/v1/admin/kb-connectors", repository);
+    const { problem } = await until(
+      () => admin.get(`/v1/admin/kb-connectors/${id}`),
+      ({ problem: found }) => found !== null,
+    );
+    expect(problem).toEndWith(`(${reason}).`);
+    const provider = { provider_key: `billed-${name.replaceAll(" ", "-")}`, api_format: "openai", base_url: "https://calls.example/v1" };
+    const billed = `/v1/admin/usage-import/providers/${(await admin.post("/v1/admin/providers", provider)).id}`;
+    await admin.request("PATCH", billed, { import_endpoint_override: place, api_key: "sk-admin-secret-0001" });
+    expect((await admin.post(`${billed}/test`, undefined)).detail).toBe(`The vendor could not be reached (${reason}).`);
   });
 });

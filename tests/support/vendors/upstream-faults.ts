@@ -95,6 +95,15 @@ export const FAULTS: readonly Fault[] = [
       ending: "end",
     }),
   },
+  {
+    name: "a status that HTTP does not have, with nonsense that is packed, it says",
+    expected: "error",
+    answer: () => ({
+      head: "HTTP/1.1 600 Oh\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\nconnection: close\r\n\r\n",
+      pieces: [encoder.encode("no")],
+      ending: "end",
+    }),
+  },
   { name: "no HTTP", expected: "error", answer: () => ({ head: "NONSENSE 17\r\n\r\n", pieces: [], ending: "end" }) },
   { name: "no answer", expected: "error", answer: () => ({ head: null, pieces: [], ending: "tear" }) },
   { name: "silent", expected: "error", answer: () => ({ head: null, pieces: [], ending: "hold" }) },
