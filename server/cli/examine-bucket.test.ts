@@ -51,7 +51,7 @@ async function signedTimes(times: number): Promise<string> {
   return chainId;
 }
 
-test("a checkpoint in the bucket that says something else than the database's in its place is named, whichever of both was changed", async () => {
+test("a checkpoint in the bucket that differs from the database's is named, whichever of the two was changed", async () => {
   const chainId = await signedTimes(4);
   expect(await found()).toEqual([expect.stringMatching(/^ok: .* it has the newest checkpoint of 1 chain/)]);
   const [first, second, third, fourth] = await storedCheckpoints(database.db, chainId, 99, 4);

@@ -52,7 +52,7 @@ test("a host whose first address does not answer is reached at the next", async 
   expect(await get(client, live.port)).toBe("upstream.invalid");
 });
 
-test("an address that did not answer is not asked again at once", async () => {
+test("an address that did not answer is not tried again at once", async () => {
   const answering = new AnsweringFirst();
   const order = () => answering.order([DEAD, LIVE], live.port as number);
   expect(await order()).toEqual([LIVE, DEAD]);
@@ -60,7 +60,7 @@ test("an address that did not answer is not asked again at once", async () => {
   expect(await Promise.race([order(), later])).toEqual([LIVE, DEAD]);
 });
 
-test("a host of one address, and one whose first address answers, are asked without another connection", async () => {
+test("hosts with one address, or whose first address answers, need no second connection", async () => {
   const opened: string[] = [];
   const upstream = Bun.listen({
     hostname: LIVE,

@@ -30,7 +30,7 @@ test("a token that a page renewed, or no token, is no sign-in", async () => {
   expect(await refusalOf({ token: null })).toContain(NEEDED);
 });
 
-test("the right password is taken whenever it is given, and a wrong one never", async () => {
+test("a password that is sent is checked even if none is required", async () => {
   expect(await refusalOf({ token: signedIn(60), password: RIGHT })).toBeNull();
   expect(await refusalOf({ token: signedIn(0), password: "wrong" })).toContain("password is wrong");
 });

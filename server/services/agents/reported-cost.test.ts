@@ -23,7 +23,7 @@ test.each([
 
 afterEach(() => void jest.useRealTimers());
 
-test("a stream keeps its part of a task's cost for as long as it lasts, and no longer", async () => {
+test("a stream renews its claim on part of a task's cost for as long as it lasts", async () => {
   jest.useFakeTimers();
   const renewed: unknown[] = [];
   const tasks = {

@@ -158,7 +158,7 @@ describe("an agent's response", () => {
   test.each([
     [200, "upstream_timeout"],
     [500, "upstream_error"],
-  ])("of status %d to a streaming caller that is no stream, and without end, is an error too: %s", async (status, code) => {
+  ])("of status %d that never ends and is no event stream gives a streaming caller %s", async (status, code) => {
     answer = () =>
       new Response(new ReadableStream({ pull: (controller) => (controller.enqueue(new TextEncoder().encode(" ")), Bun.sleep(100)) }), {
         status,

@@ -29,7 +29,7 @@ const resume = (apiKey: string, eventId: string) =>
   fetch(odd.at(id), { headers: { accept: "text/event-stream", "x-api-key": apiKey, "last-event-id": eventId } });
 const idIn = (text: string) => /^id: (.*)$/m.exec(text)?.[1]?.trim() ?? "";
 
-test("the official client reads an answer on that a server without sessions broke off", async () => {
+test("the official client resumes an answer that a server without sessions broke off", async () => {
   const client = await handshakeClient(odd.at(id), odd.team.apiKey);
   expect(textOf(await client.callTool({ name: "open", arguments: {} }))).toBe("for its caller");
   await client.close();
