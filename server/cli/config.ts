@@ -11,7 +11,7 @@ import { exportConfiguration } from "./configuration/export.ts";
 import { KeysFile } from "./configuration/keys-file.ts";
 import { planOf } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
-import { tellPlan } from "./configuration/tell-plan.ts";
+import { printPlan } from "./configuration/tell-plan.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
@@ -84,7 +84,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const steps = planOf(file, current, { env, prune: values.prune, warn }, wrong);
     const documents = await documentSteps(file, current, api, env, wrong);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
-    return isPlan ? await tellPlan(steps, documents, io) : await applyPlan(steps, documents, api, current, keys, io);
+    return isPlan ? await printPlan(steps, documents, io) : await applyPlan(steps, documents, api, current, keys, io);
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
     return 1;

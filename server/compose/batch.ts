@@ -79,8 +79,8 @@ export function openBatches(parts: BatchParts) {
     lastWaitedFor: () => calls.lastWaitedFor,
   });
   const jobs: Job[] = [
-    { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
-    { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.look() },
+    { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.poll() },
+    { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.poll() },
     // A separate job, because the others may take long and stop before the process does.
     { name: "keep_batch_lines", everyMs: LOOKED_MS, run: () => Promise.all([runner.stayAlive(), providerRuns.stayAlive()]) },
     { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },

@@ -56,7 +56,7 @@ export function openControls(parts: ControlParts): {
   readonly controls: Controls;
   readonly gates: Gates;
   /** The request controls that decide access. */
-  readonly standing: readonly StandingControl[];
+  readonly standingControls: readonly StandingControl[];
   readonly cleared: GuardrailInspector["cleared"];
   /** The checks of an action that come before approval. */
   readonly actions: readonly ActionControl[];
@@ -73,16 +73,16 @@ export function openControls(parts: ControlParts): {
   const knowledge = new Knowledge({ find: parts.findPassages, cleared: inspector.cleared.bind(inspector), log });
   const heldAnswers = new HeldAnswers(parts, idleMs);
   const actions = [actionArguments, ...inspectors];
-  const standing = [autonomy(parts.knowledge), access, toolAccess, agentAccess];
+  const standingControls = [autonomy(parts.knowledge), access, toolAccess, agentAccess];
   return {
     cleared: inspector.cleared.bind(inspector),
     controls: {
-      request: [...standing, limits, parameters, governedMedia, guardrails, knowledge, semanticPolicies, heldAnswers],
+      request: [...standingControls, limits, parameters, governedMedia, guardrails, knowledge, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
-    gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),
+    gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing: standingControls }),
     actions,
-    standing,
+    standingControls: standingControls,
     judge: inWords.verdictOf.bind(inWords),
   };
 }

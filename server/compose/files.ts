@@ -14,7 +14,7 @@ import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { BlobStore } from "../store/files/blobs.ts";
 import type { DatabaseConnection } from "../store/database.ts";
-import { SoundLengths } from "../runtime/sound-length.ts";
+import { AudioLengths } from "../runtime/sound-length.ts";
 
 const BYTES_REMOVED_MS = 2_000;
 const FILES_ENDED_MS = 60_000;
@@ -37,7 +37,7 @@ export async function openFiles(config: Configuration, parts: StoreParts, snapsh
   const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
   const uploads = new ResumableUploads({ db, blobs, clock }, files);
   // Next to the journal, which likewise belongs to one process.
-  const spool = await Spool.open(join(dirname(journal), "spool"), new SoundLengths());
+  const spool = await Spool.open(join(dirname(journal), "spool"), new AudioLengths());
   return {
     files,
     uploads,

@@ -43,7 +43,7 @@ export function openStoredResponses(parts: ResponsesParts) {
     chain: ledger.chainId,
   });
   const jobs: Job[] = [
-    { name: "meter_responses", everyMs: LOOKED_MS, run: () => meter.look() },
+    { name: "meter_responses", everyMs: LOOKED_MS, run: () => meter.poll() },
     { name: "record_responses", everyMs: RECORDED_MS, run: () => records.writeLate() },
     { name: "forget_responses", everyMs: SWEPT_MS, run: () => store.sweep() },
   ];

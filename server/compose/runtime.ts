@@ -130,7 +130,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const embed = models.models.embed.bind(models.models);
   const remembered = rememberedPassages(config, parts);
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
-  const { controls, gates, standing, cleared, actions, judge } = openControls({
+  const { controls, gates, standingControls, cleared, actions, judge } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -161,7 +161,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded: unrecordedIn(parts) };
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
-  const background = new BackgroundCalls({ ...callParts, give: governAnswers(controls), standing });
+  const background = new BackgroundCalls({ ...callParts, give: governAnswers(controls), standing: standingControls });
   const costs = { calls: background, budgets: limits.limits.jobs };
   const agents = openAgents({ ...admission, ...agentParts(config, parts), ...costs, directory, gates, outletTo });
   const jobParts = { background, connection, calls, snapshots, files: files.files, clock, log };

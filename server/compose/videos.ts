@@ -45,14 +45,14 @@ export function openVideos(parts: VideoParts) {
     random: Math.random,
   });
   const jobs: Job[] = [
-    { name: "run_videos", everyMs: LOOKED_MS, run: () => runner.look() },
+    { name: "run_videos", everyMs: LOOKED_MS, run: () => runner.poll() },
     {
       name: "forget_videos",
       everyMs: SWEPT_MS,
       run: async () => {
         await store.sweep();
         // Budgets may still be held for jobs that other processes ended, when no row is left that would trigger a look.
-        await runner.look();
+        await runner.poll();
       },
     },
   ];

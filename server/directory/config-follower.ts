@@ -120,18 +120,18 @@ export class ConfigFollower {
 
   private async readChanges(): Promise<void> {
     const waiting: (() => void)[] = [];
-    const tell = () => {
+    const resolveWaiting = () => {
       const requesters = waiting.splice(0);
       if (requesters.length > 0) void this.renewals.settled().then(() => requesters.forEach((resolve) => resolve()));
     };
     try {
-      await this.readAll(waiting, tell);
+      await this.readAll(waiting, resolveWaiting);
     } finally {
-      tell();
+      resolveWaiting();
     }
   }
 
-  private async readAll(waiting: (() => void)[], tell: () => void): Promise<void> {
+  private async readAll(waiting: (() => void)[], resolveWaiting: () => void): Promise<void> {
     while (!this.stopped) {
       waiting.push(...this.waiting.splice(0));
       const startedAt = performance.now();
@@ -165,7 +165,7 @@ export class ConfigFollower {
       }
       this.version = last.version;
       this.madeAt = last.at.getTime();
-      if (!more) tell();
+      if (!more) resolveWaiting();
     }
   }
 

@@ -19,7 +19,7 @@ export interface Inspector {
   /** Tool definitions as the caller may be offered them; null if they are unchanged. */
   offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null>;
   /** Whether anything inspects content of this kind. If not, it need not be parsed. */
-  looksAt(call: Call, surface: GuardrailSurface): boolean;
+  inspects(call: Call, surface: GuardrailSurface): boolean;
   /** Whether unreadable content must be withheld, because a guardrail that can change or end the call has not inspected it. */
   enforces(call: Call, surface: GuardrailSurface): boolean;
   /** Whether any guardrail judges the text as a whole rather than values in it, so that it cannot work on pieces. */
@@ -76,7 +76,7 @@ export class Gates {
     inspect: (inspector: Inspector) => Promise<Refusal | null>,
   ): Promise<Refusal | null> {
     for (const inspector of this.parts.inspectors) {
-      if (!inspector.looksAt(call, surface)) continue;
+      if (!inspector.inspects(call, surface)) continue;
       const refusal = await inspect(inspector);
       if (refusal !== null) return refusal;
     }
@@ -89,8 +89,8 @@ export class Gates {
     return changed;
   }
 
-  looksAt(call: Call, surface: GuardrailSurface): boolean {
-    return this.parts.inspectors.some((inspector) => inspector.looksAt(call, surface));
+  inspects(call: Call, surface: GuardrailSurface): boolean {
+    return this.parts.inspectors.some((inspector) => inspector.inspects(call, surface));
   }
 
   enforces(call: Call, surface: GuardrailSurface): boolean {

@@ -1,4 +1,4 @@
-import type { ReferencedVideo, MediaRequest, Pictures, Sound } from "../wire/media-request.ts";
+import type { ReferencedVideo, MediaRequest, Pictures, AudioInput } from "../wire/media-request.ts";
 import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { RequestedKnowledge } from "./request/requested-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
@@ -34,9 +34,9 @@ export interface RequestView {
   /** Set if documents are to be reranked. */
   readonly reranking?: Reranking | undefined;
   /** Set if the request contains audio to transcribe. */
-  readonly sound?: Sound | undefined;
+  readonly audio?: AudioInput | undefined;
   /** Set if a video is asked for. */
-  readonly film?: ReferencedVideo | undefined;
+  readonly video?: ReferencedVideo | undefined;
   /** Set if media are asked for or supplied. */
   readonly media?: MediaRequest | undefined;
   /** Number of inputs the model reads independently, each of which may fill its context window. */
@@ -129,11 +129,11 @@ export class InboundView implements RequestView {
   get reranking(): Reranking | undefined {
     return this.inbound.reranking;
   }
-  get sound(): Sound | undefined {
-    return this.inbound.sound;
+  get audio(): AudioInput | undefined {
+    return this.inbound.audio;
   }
-  get film(): ReferencedVideo | undefined {
-    return this.inbound.film;
+  get video(): ReferencedVideo | undefined {
+    return this.inbound.video;
   }
   get media(): MediaRequest | undefined {
     return this.inbound.media;

@@ -6,7 +6,7 @@ const LONGEST_MS = 10_000;
 const MOST_OF_ONE = 64;
 
 /** Measures the duration of audio and video on a separate thread, because a malicious file may take forever to parse. */
-export class SoundLengths {
+export class AudioLengths {
   private readonly turns = new ThreadTurns<string, number>(
     () => new Worker(new URL("./sound-length-thread.ts", import.meta.url)),
     LONGEST_MS,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../kernel/json-value.ts";
-import type { ReferencedVideo, MediaRequest, Pictures, Sound } from "./media-request.ts";
+import type { ReferencedVideo, MediaRequest, Pictures, AudioInput } from "./media-request.ts";
 import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
@@ -68,9 +68,9 @@ export interface InboundRequest {
   /** Set if documents are to be reranked. */
   readonly reranking?: Reranking;
   /** Set if audio is to be transcribed. */
-  readonly sound?: Sound;
+  readonly audio?: AudioInput;
   /** Set if a video is requested. */
-  readonly film?: ReferencedVideo;
+  readonly video?: ReferencedVideo;
   /** Set if media is requested, or audio uploaded for transcription. */
   readonly media?: MediaRequest;
   /** Number of texts processed independently: more than one if a request asks the same of several inputs. */

@@ -18,7 +18,7 @@ export interface ReferencedVideo {
 }
 
 /** Uploaded audio to be transcribed. */
-export interface Sound {
+export interface AudioInput {
   /** Null if the duration cannot be read from the file. */
   readonly seconds: number | null;
   /** Size of the rest of the request, in bytes. */

@@ -35,7 +35,7 @@ export function otherModels(body: JsonObject): readonly string[] {
   for (const name in body) {
     const value = body[name];
     const { folding } = knownName(name.endsWith("[]") ? name.slice(0, -2) : name);
-    if (NAMING.has(folding) ? says(value) : folding === ROUTE && value === "fallback") fields.push(name);
+    if (NAMING.has(folding) ? isPresent(value) : folding === ROUTE && value === "fallback") fields.push(name);
     else if (SETTINGS.has(folding)) namesWithin(value, name, fields);
   }
   for (const tool of hostedTools(body))
@@ -43,7 +43,7 @@ export function otherModels(body: JsonObject): readonly string[] {
   return fields;
 }
 
-function says(value: JsonValue | undefined): boolean {
+function isPresent(value: JsonValue | undefined): boolean {
   return value !== false && value !== "" && !asksNothing(value);
 }
 
@@ -54,7 +54,7 @@ function namesWithin(value: JsonValue | undefined, place: string, fields: string
     if (value.id === "fusion") fields.push(`${place}.id`);
     for (const [name, member] of Object.entries(value)) {
       const { folding } = knownName(name);
-      if (WITHIN.has(folding) ? says(member) : folding === ROUTE && member === "fallback") fields.push(`${place}.${name}`);
+      if (WITHIN.has(folding) ? isPresent(member) : folding === ROUTE && member === "fallback") fields.push(`${place}.${name}`);
       else namesWithin(member, `${place}.${name}`, fields);
     }
   }

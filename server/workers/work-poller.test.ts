@@ -87,5 +87,5 @@ test("if the database does not answer, no job runs and the log says so once", as
   const workers = runJobs([{ name: "run_videos", everyMs: 1, run: () => Promise.reject(new Error("it ran")) }], workPoller);
   await untilTrue(() => seen.asked > 2);
   await workers.stop();
-  expect(seen.lines.map((line) => JSON.parse(line).worker)).toEqual(["look_for_work"]);
+  expect(seen.lines.map((line) => JSON.parse(line).worker)).toEqual(["poll_for_work"]);
 });

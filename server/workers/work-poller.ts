@@ -25,17 +25,17 @@ interface Watched {
  */
 export class WorkPoller {
   private readonly watched = new Set<Watched>();
-  private looking: Promise<void> | null = null;
+  private polling: Promise<void> | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
-  private readonly look: () => Promise<void>;
+  private readonly pollLogged: () => Promise<void>;
   /** Receives the failures of all jobs, including those not run by this poller. */
   readonly failures: FailureReporter;
 
   constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, failures: FailureReporter) {
     this.ask = ask;
     this.failures = failures;
-    this.look = loggingFailures("look_for_work", () => this.lookForWork(), failures);
+    this.pollLogged = loggingFailures("poll_for_work", () => this.pollForWork(), failures);
   }
 
   watch(job: Job, kind: WorkKind): Worker {
@@ -47,7 +47,7 @@ export class WorkPoller {
     return {
       stop: () => {
         this.watched.delete(one);
-        return Promise.all([this.looking, one.running]);
+        return Promise.all([this.polling, one.running]);
       },
     };
   }
@@ -55,16 +55,16 @@ export class WorkPoller {
   private arm(): void {
     if (this.timer !== null || this.watched.size === 0) return;
     this.timer = setTimeout(() => {
-      this.looking = this.look().finally(() => {
+      this.polling = this.pollLogged().finally(() => {
         this.timer = null;
-        this.looking = null;
+        this.polling = null;
         this.arm();
       });
     }, LOOK_MS);
     this.timer.unref();
   }
 
-  private async lookForWork(): Promise<void> {
+  private async pollForWork(): Promise<void> {
     const now = performance.now();
     const due = [...this.watched].filter(({ running, dueAt }) => running === null && dueAt <= now);
     if (due.length === 0) return;

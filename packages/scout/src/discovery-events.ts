@@ -4,7 +4,7 @@ import type { Scan } from "./scan.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-export interface Telling {
+export interface ReportSettings {
   readonly collectorId: string;
   readonly keyId: string;
   /** The device's name; null unless reporting it is switched on. */
@@ -27,7 +27,7 @@ export function signedText(value: unknown): string {
 }
 
 /** The assets of a scan as they are reported, before event members are added. Only what is listed here leaves the device. */
-export function reportedAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: Telling): Facts[] {
+export function reportedAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: ReportSettings): Facts[] {
   const nameOf = (name: string) =>
     hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, LONGEST_NAME);
   return [
@@ -73,13 +73,13 @@ export function discoveryEventsOf(assets: readonly Facts[], before: readonly Fac
 export function requestsOf(
   events: readonly Facts[],
   state: DeviceState,
-  telling: Telling,
+  settings: ReportSettings,
   now: Date,
 ): { body: string; signature: string }[] {
   const batches: Facts[][] = [];
   let size = 0;
   for (const event of events) {
-    const reported = telling.deviceName === null ? event : { ...event, device_name: telling.deviceName };
+    const reported = settings.deviceName === null ? event : { ...event, device_name: settings.deviceName };
     const bytes = Buffer.byteLength(signedText(reported));
     const last = batches.at(-1);
     if (last === undefined || last.length >= MOST_EVENTS || size + bytes > MOST_BYTES) {
@@ -92,8 +92,8 @@ export function requestsOf(
   }
   return batches.map((batch) => {
     const body = signedText({
-      collector_id: telling.collectorId,
-      key_id: telling.keyId,
+      collector_id: settings.collectorId,
+      key_id: settings.keyId,
       sent_at: now.toISOString(),
       nonce: randomUUID(),
       events: batch,

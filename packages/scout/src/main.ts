@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deviceState, type DeviceState } from "./device-state.ts";
-import { discoveryEventsOf, requestsOf, type Telling, reportedAssets } from "./discovery-events.ts";
+import { discoveryEventsOf, requestsOf, type ReportSettings, reportedAssets } from "./discovery-events.ts";
 import { filesWithin } from "./files.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { itemsIn, membersOf } from "./parse-config.ts";
@@ -65,8 +65,8 @@ async function sent(gateway: string, { body, signature }: { body: string; signat
   return itemsIn(origins).filter((origin): origin is string => typeof origin === "string");
 }
 
-async function look(options: Options, state: DeviceState): Promise<void> {
-  const telling: Telling = {
+async function scanAndReport(options: Options, state: DeviceState): Promise<void> {
+  const reportSettings: ReportSettings = {
     collectorId: options.collector,
     keyId: options.keyId,
     deviceName: options.deviceName,
@@ -76,12 +76,12 @@ async function look(options: Options, state: DeviceState): Promise<void> {
   let origins = [...new Set([new URL(options.gateway).origin, ...before.gatewayOrigins])];
   if (!options.dryRun) {
     // Sent first: the gateway reports its addresses, which decide how their paths are reported.
-    const [heartbeat] = requestsOf(discoveryEventsOf([], [], state, new Date()), state, telling, new Date());
+    const [heartbeat] = requestsOf(discoveryEventsOf([], [], state, new Date()), state, reportSettings, new Date());
     if (heartbeat !== undefined) origins = [...new Set([new URL(options.gateway).origin, ...(await sent(options.gateway, heartbeat))])];
   }
-  const assets = reportedAssets(scanned(options, new Set(origins)), state, telling);
+  const assets = reportedAssets(scanned(options, new Set(origins)), state, reportSettings);
   const now = new Date();
-  for (const request of requestsOf(discoveryEventsOf(assets, before.assets, state, now), state, telling, now)) {
+  for (const request of requestsOf(discoveryEventsOf(assets, before.assets, state, now), state, reportSettings, now)) {
     if (options.dryRun) process.stdout.write(`${request.body}\n`);
     else await sent(options.gateway, request);
   }
@@ -106,7 +106,7 @@ async function run(args: readonly string[]): Promise<void> {
   if (options.command === "key") return void process.stdout.write(`device_id ${state.deviceId}\npublic_key ${state.publicKey}\n`);
   for (;;) {
     try {
-      await look(options, state);
+      await scanAndReport(options, state);
     } catch (error) {
       if (options.once || options.dryRun) throw error;
       process.stderr.write(`gatehouse scout: ${(error as Error).message}\n`);

@@ -47,7 +47,7 @@ export async function applyPlan(
       await one(inItsWay).catch((refusal: Error) => removeAfterOthers(inItsWay, refusal));
       return work();
     });
-    if (changed) await tell(stepText(step));
+    if (changed) await printAnswer(stepText(step));
   }
 
   /** The records it is still used by may be about to be deleted too. */
@@ -60,10 +60,10 @@ export async function applyPlan(
 
   async function write(step: DocumentStep): Promise<void> {
     const answer = await at(step.about, () => step.send(current.names));
-    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await tell(documentText(step));
+    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await printAnswer(documentText(step));
   }
 
-  async function tell(text: string): Promise<void> {
+  async function printAnswer(text: string): Promise<void> {
     await io.stdout(text);
     done++;
   }

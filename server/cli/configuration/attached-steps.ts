@@ -12,7 +12,7 @@ import {
   readBindings,
 } from "./attached.ts";
 import type { Current } from "./current.ts";
-import { isAllOf, lookOf } from "./differences.ts";
+import { isAllOf, secretComparison } from "./differences.ts";
 import type { ConfigurationFile } from "./document.ts";
 import type { DocumentStep } from "./document-step.ts";
 import { membersTaken, propertiesOf } from "./members.ts";
@@ -67,14 +67,14 @@ async function documentStep(one: AttachedDocument, name: string, wanted: ConfigV
     wrong.push(...unset.map((variable) => `${about}: ${variable} is not set`));
   const { [one.secret ?? ""]: secret, ...shown } = entry;
   const isAsWanted = found !== null && Object.entries(shown).every(([member, value]) => isAllOf(value, found[member] ?? null));
-  const looks = secret === undefined ? "same" : lookOf(secret, one.secret ?? "", answer ?? {});
-  if (isAsWanted && looks === "same") return [];
+  const comparison = secret === undefined ? "same" : secretComparison(secret, one.secret ?? "", answer ?? {});
+  if (isAsWanted && comparison === "same") return [];
   const step: DocumentStep = {
     about,
     before: found,
     after: shown,
     isSecretAlone: isAsWanted,
-    isSeen: !isAsWanted || looks === "other",
+    isSeen: !isAsWanted || comparison === "other",
     updatedAt: answer?.["updated_at"],
     async send(names) {
       const recordId = at(names);

@@ -35,8 +35,8 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
       // Without any secret text, nothing could replace the current one.
       if (!isSame(before, after) || texts.every((text) => given[text] === undefined)) continue;
     }
-    const looks = lookOf(given, member, current.record);
-    if (looks !== "same") found.push({ member, before: null, after: null, isSeen: looks === "other" });
+    const comparison = secretComparison(given, member, current.record);
+    if (comparison !== "same") found.push({ member, before: null, after: null, isSeen: comparison === "other" });
   }
   return found;
 }
@@ -74,7 +74,7 @@ export function isAllOf(wanted: ConfigValue, found: ConfigValue): boolean {
 const UNSHOWN = new Set(["****", "file"]);
 
 /** Compares a secret by what is visible: its last four characters, or only its presence. */
-export function lookOf(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
+export function secretComparison(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
   const isThere = record[`has_${member}`] === true;
   if (secret === null || !isThere) return (secret !== null) === isThere ? "same" : "other";
   const hint = record[`${member}_hint`];

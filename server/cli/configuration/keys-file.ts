@@ -29,7 +29,7 @@ export class KeysFile {
   /** Throws if the file, or the one beside it, contains something else. */
   constructor(path: string) {
     this.path = path;
-    this.telling(() => {
+    this.write(() => {
       if (existsSync(path)) this.path = realpathSync(path);
       this.read();
     });
@@ -38,7 +38,7 @@ export class KeysFile {
   /** Throws if keys could not be stored. */
   prepare(): void {
     this.hold();
-    this.telling(() => write(this.path, this.keys));
+    this.write(() => write(this.path, this.keys));
   }
 
   release(): void {
@@ -49,7 +49,7 @@ export class KeysFile {
   /** Takes the lock and reads the files again, because another process may have written them. */
   private hold(): void {
     if (this.lock !== null) return;
-    this.telling(() => {
+    this.write(() => {
       this.lock = lockFile(`${this.path}.lock`);
       this.read();
     });
@@ -60,7 +60,7 @@ export class KeysFile {
     this.begun = readEntries(this.begunPath, isBegun, "keys that were begun") as unknown as Record<string, BegunKey>;
   }
 
-  private telling(work: () => void): void {
+  private write(work: () => void): void {
     try {
       work();
     } catch (error) {

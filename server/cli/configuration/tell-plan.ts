@@ -5,7 +5,7 @@ import { stepText, documentText } from "./step-text.ts";
 
 const TO_DO = 2;
 
-export async function tellPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
+export async function printPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
   const seen = steps.filter((step) => step.action !== "change" || step.differences.some(({ isSeen }) => isSeen));
   for (const step of seen) await io.stdout(stepText(step));
   const seenDocuments = documents.filter(({ isSeen }) => isSeen !== false);

@@ -44,7 +44,7 @@ export function providerAt(prefix: string, given: WhereItIs, variables: Variable
     into.note(`${at}: was left out, because its address is not known: ${baseUrl.missing}`);
     return null;
   }
-  const region = look(AWS_REGION, given, variables);
+  const region = locate(AWS_REGION, given, variables);
   const record: Record<string, ConfigValue> = {
     ...{ api_format: known.format, base_url: baseUrl.found },
     ...signedRegion(known.format, baseUrl.found, "found" in region ? region.found : null),
@@ -69,7 +69,7 @@ function headersOf(params: ConfigEntry, at: string, into: Imported): ConfigEntry
 
 type Found = { readonly found: string } | { readonly missing: string };
 
-function look(address: Address, { params, unset }: WhereItIs, variables: Variables): Found {
+function locate(address: Address, { params, unset }: WhereItIs, variables: Variables): Found {
   for (const member of address.members) {
     const value = params[member];
     if (typeof value === "string" && value !== "") return { found: value };
@@ -87,18 +87,18 @@ function baseUrlOf(prefix: string, known: ProviderByPrefix, given: WhereItIs, va
   const { params } = given;
   const isAzure = known.format === "azure_openai";
   const members = known.format === "bedrock" ? BEDROCK_MEMBERS : ADDRESS_MEMBERS;
-  const address = look({ members, variables: addressVariablesOf(prefix, known) }, given, variables);
+  const address = locate({ members, variables: addressVariablesOf(prefix, known) }, given, variables);
   if ("found" in address) return { found: asWritten(prefix, isAzure, address.found, params) };
   if (members.some((member) => given.unset.has(member)) || isAzure) return address;
   if (known.format === "bedrock") {
-    const region = look(AWS_REGION, given, variables);
+    const region = locate(AWS_REGION, given, variables);
     return "missing" in region ? region : { found: `https://bedrock-runtime.${region.found}.amazonaws.com` };
   }
   if (known.format === "vertex") {
-    const location = look(VERTEX_LOCATION, given, variables);
+    const location = locate(VERTEX_LOCATION, given, variables);
     if ("missing" in location) return location;
     const host = location.found === "global" ? "https://aiplatform.googleapis.com" : `https://${location.found}-aiplatform.googleapis.com`;
-    const project = look(VERTEX_PROJECT, given, variables);
+    const project = locate(VERTEX_PROJECT, given, variables);
     if ("found" in project) return { found: `${host}/v1/projects/${project.found}/locations/${location.found}` };
     return given.unset.has("vertex_project") ? project : { found: host };
   }

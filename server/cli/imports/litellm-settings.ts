@@ -103,9 +103,9 @@ const QUIET = new Set(["set_verbose", "json_logs", "telemetry"]);
 export function importLitellmSettings(config: ConfigEntry, group: string, variables: Variables, into: Imported): Routing {
   const router = variables.settings("router_settings", config["router_settings"], ROUTER, into);
   const litellm = variables.settings("litellm_settings", config["litellm_settings"], LITELLM, into);
-  tell("router_settings", router, ROUTER, into);
-  tell("litellm_settings", litellm, LITELLM, into);
-  tell("general_settings", entryOf(config["general_settings"]), new Set(), into);
+  reportUnknownSettings("router_settings", router, ROUTER, into);
+  reportUnknownSettings("litellm_settings", litellm, LITELLM, into);
+  reportUnknownSettings("general_settings", entryOf(config["general_settings"]), new Set(), into);
   if (config["environment_variables"] !== undefined)
     into.note("environment_variables: set them where `gatehouse config apply` runs; the gateway keeps what it is given, sealed");
   for (const one of Array.isArray(config["guardrails"]) ? config["guardrails"].filter(isConfigEntry) : [])
@@ -121,7 +121,7 @@ function entryOf(value: ConfigValue | undefined): ConfigEntry {
   return isConfigEntry(value) ? value : {};
 }
 
-function tell(section: string, settings: ConfigEntry, read: ReadonlySet<string>, into: Imported): void {
+function reportUnknownSettings(section: string, settings: ConfigEntry, read: ReadonlySet<string>, into: Imported): void {
   for (const name of Object.keys(settings)) {
     if (read.has(name) || QUIET.has(name)) continue;
     into.note(`${section}.${name}: ${ANSWERED[`${section}.${name}`] ?? "has no equivalent"}`);

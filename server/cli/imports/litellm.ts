@@ -83,7 +83,7 @@ export async function importLitellm(
   for (const [name, others] of routing.fallbacks)
     if (name !== "*" && !byName.has(name) && !routing.aliases.has(name))
       into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
-  tellCopiedRates(into);
+  reportCopiedRates(into);
   stopAtBudget(group, into);
   into.noteUnpriced();
   return into;
@@ -233,7 +233,7 @@ function addRoutingGroup(
 }
 
 /** Each record has its own rate limit, so several records can together exceed the vendor's. */
-function tellCopiedRates(into: Imported): void {
+function reportCopiedRates(into: Imported): void {
   const seen = new Map<string, string[]>();
   for (const { name, provider, model_name: model, rate_limit_rpm: rpm, rate_limit_tpm: tpm } of into.all("llms"))
     if (rpm !== undefined || tpm !== undefined) {

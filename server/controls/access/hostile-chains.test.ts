@@ -5,7 +5,7 @@ import { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
 import {
-  broughtDelegation,
+  givenDelegation,
   CHAIN_HEADER,
   type DelegationChain,
   delegationHeaders,
@@ -72,7 +72,7 @@ function sent(
   to: string,
 ): { readonly reason: string | null; readonly row: Record<string, unknown> } {
   const scope = scopeOf(by);
-  const found = broughtDelegation(new RequestHeaders(new Headers(headers)), { tenant, scope, secrets, now: NOW });
+  const found = givenDelegation(new RequestHeaders(new Headers(headers)), { tenant, scope, secrets, now: NOW });
   if (found.kind !== "verified") return { reason: found.kind === "failed" ? found.reason : found.kind, row: {} };
   const call = { id: "call", scope, delegation: found.chain, row: {} as Record<string, unknown>, target: { kind: "none" } };
   const target = { kind: "agent", tenantId: "acme", cardName: to, sends: true, skill: null };

@@ -20,7 +20,7 @@ export async function inspectContent(call: Call, run: GuardRun, slots: readonly 
     const modelTexts = inspected.filter((_, at) => slots[at]?.rulesOnly !== true);
     await askEngines(parts, run, call, SURFACES[surface].direction, modelTexts.join("\n\n"));
   }
-  run.tell(call);
+  run.report(call);
   return run.refusal();
 }
 

@@ -245,7 +245,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
         const run = broken(guardFor(check, action, "output"), how);
         const { refusal } = inspect(run, "Nothing to see here.");
         const row = {};
-        run.tell({ row, answerReusable: true, answerHeaders: {} });
+        run.report({ row, answerReusable: true, answerHeaders: {} });
         expect(refusal?.code ?? null).toBe(action === "warn" ? null : "guardrail_blocked");
         expect(row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
       }

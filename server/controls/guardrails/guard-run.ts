@@ -175,7 +175,7 @@ export class GuardRun {
   }
 
   /** There is nothing to inspect although there should be: blocks if any rule or engine could, otherwise skips. */
-  cannotLook(): void {
+  noteInspectionFailed(): void {
     if (!this.surface.enforces) return this.skip();
     const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
     this.weigh({
@@ -195,11 +195,11 @@ export class GuardRun {
    * Records the result on the row, unless that has an equally or more severe one from another surface. A changed answer
    * must not be reused for other callers. `ends`: whether a block ends the call or only removes part of the answer.
    */
-  tell(call: Pick<Call, "row" | "answerReusable" | "answerHeaders">, ends = true): void {
+  report(call: Pick<Call, "row" | "answerReusable" | "answerHeaders">, ends = true): void {
     const { row } = call;
     this.warn(call);
     if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
-    this.tellWatch(row);
+    this.reportWatched(row);
     if (this.personal) row.pii_detected = true;
     if (this.degraded) row.guardrails_degraded = true;
     if (this.skipped) row.guardrails_skipped = true;
@@ -219,7 +219,7 @@ export class GuardRun {
   }
 
   /** Records that an inspection took place, which is all there is to record if nothing was found. */
-  private tellWatch(row: AuditRow): void {
+  private reportWatched(row: AuditRow): void {
     if (this.watcher === undefined) return;
     row.guardrail_blocked ??= false;
     if (this.surface.guard.rules.some(({ detector }) => detector.check === "pii")) row.pii_detected ??= false;

@@ -53,7 +53,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     const form = outputFormOfExchange(exchange);
     const run = form === null ? null : guardRunOf(call, "output");
     if (form === null || run === null) return null;
-    call.beforeRecord.push(() => run.tell(call));
+    call.beforeRecord.push(() => run.report(call));
     return async (given) => {
       const answer = await this.withoutFoundHeaders(call, run, given);
       if (isRefusal(answer)) return answer;
@@ -69,8 +69,8 @@ export class Guardrails implements RequestControl, AnswerControl {
     let kept = headers;
     for (const [name, value] of Object.entries(headers)) {
       if (PLAIN_HEADER.test(value)) continue;
-      const looking = inTurns(run.text(value), run.work);
-      if ((looking instanceof Promise ? await looking : looking) === value) continue;
+      const inspection = inTurns(run.text(value), run.work);
+      if ((inspection instanceof Promise ? await inspection : inspection) === value) continue;
       kept = { ...kept };
       // Without its parameters the content type still describes the answer.
       if (name === "content-type") kept[name] = value.split(";")[0] as string;
@@ -88,8 +88,8 @@ export class Guardrails implements RequestControl, AnswerControl {
   private async onFailure(call: Call, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     run.noteInspected();
     const decoded = decoder.decode(answer.body);
-    const looking = inTurns(run.json(decoded), run.work);
-    const out = looking instanceof Promise ? await looking : looking;
+    const inspection = inTurns(run.json(decoded), run.work);
+    const out = inspection instanceof Promise ? await inspection : inspection;
     run.warn(call);
     return run.refusal() ?? (out === decoded ? answer : { ...answer, body: encoder.encode(out) });
   }
@@ -97,8 +97,8 @@ export class Guardrails implements RequestControl, AnswerControl {
   private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
-    const looking = inTurns(guard.whole(body, answer.body), run.work);
-    const changed = looking instanceof Promise ? await looking : looking;
+    const inspection = inTurns(guard.whole(body, answer.body), run.work);
+    const changed = inspection instanceof Promise ? await inspection : inspection;
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
     run.warn(call);
     return (

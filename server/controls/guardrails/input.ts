@@ -28,7 +28,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   if (view.opaque) {
     if (!run.surface.enforces) {
       run.skip();
-      run.tell(call);
+      run.report(call);
       return PASS;
     }
     const words = "must be text in this resource group, because its guardrails look at it";
@@ -40,8 +40,8 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
     );
   }
   const guardOf = (slot: TextSlot) => (slot.role === "system" ? trusted : guard);
-  const looking = inTurns(guardTexts(view, run, guardOf), run.work);
-  const own = looking instanceof Promise ? await looking : looking;
+  const inspection = inTurns(guardTexts(view, run, guardOf), run.work);
+  const own = inspection instanceof Promise ? await inspection : inspection;
   // Descriptions may come from a tool server, so they are not trusted as instructions.
   const defined =
     run.blocked === null
@@ -52,7 +52,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       : false;
   run.noteInspected();
   if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
-  run.tell(call);
+  run.report(call);
   const refusal = run.refusal();
   if (refusal !== null) {
     if (view.withhold === null) {

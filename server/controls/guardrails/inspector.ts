@@ -51,17 +51,17 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return Promise.all(
       texts.map(async (text) => {
         const run = new GuardRun(guard, contentWorkOf(call));
-        const looking = inTurns(run.text(text), run.work);
-        const inspected = looking instanceof Promise ? await looking : looking;
+        const inspection = inTurns(run.text(text), run.work);
+        const inspected = inspection instanceof Promise ? await inspection : inspection;
         run.noteInspected();
         if (run.blocked === null && guard.engines.length > 0) await askEngines(this.parts, run, call, "input", inspected);
-        run.tell(call, false);
+        run.report(call, false);
         return run.blocked === null ? inspected : null;
       }),
     );
   }
 
-  looksAt(call: Call, surface: GuardrailSurface): boolean {
+  inspects(call: Call, surface: GuardrailSurface): boolean {
     return guardOf(call, surface) !== null;
   }
 
@@ -94,7 +94,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
         offered.push(review?.definition ?? definition);
       }
     }
-    run.tell(call, false);
+    run.report(call, false);
     return changed ? offered : null;
   }
 
@@ -104,10 +104,10 @@ export class GuardrailInspector implements Inspector, ActionControl {
     if (guard === null || definition === null) return ACTION_PASSES;
     const run = new GuardRun(guard);
     const review = await this.reviewOf(call, guard, definition);
-    if (review === null) run.cannotLook();
+    if (review === null) run.noteInspectionFailed();
     // Redactions in a description do not concern the call itself.
     else run.recall(review.verdict?.action === "redact" ? { ...review, verdict: null, personal: false, warned: [] } : review);
-    run.tell(call);
+    run.report(call);
     const verdict = run.blocked;
     if (verdict === null) return ACTION_PASSES;
     const extra = { guardrail: verdict.source?.name ?? null, check: verdict.check, direction: "input" };

@@ -62,9 +62,9 @@ export async function reviewDefinition(
   const messages: string[] = [];
   let changed = false;
 
-  const look = async (text: string, isProse: boolean): Promise<string> => {
-    const looking = inTurns(run.text(text), run.work);
-    const out = looking instanceof Promise ? await looking : looking;
+  const inspectText = async (text: string, isProse: boolean): Promise<string> => {
+    const inspection = inTurns(run.text(text), run.work);
+    const out = inspection instanceof Promise ? await inspection : inspection;
     messages.push(out);
     if (out === text || run.blocked !== null) return text;
     const { verdict } = run.outcome;
@@ -74,7 +74,7 @@ export async function reviewDefinition(
   };
   const walk = async (value: JsonValue, name: string, isProse: boolean): Promise<JsonValue> => {
     if (run.blocked !== null) return value;
-    if (typeof value === "string") return KEYWORDS.has(name) && !hasWords(value) ? value : look(value, isProse);
+    if (typeof value === "string") return KEYWORDS.has(name) && !hasWords(value) ? value : inspectText(value, isProse);
     if (Array.isArray(value)) {
       const items: JsonValue[] = [];
       for (const item of value) items.push(await walk(item, name, isProse));
@@ -84,7 +84,7 @@ export async function reviewDefinition(
     const members: Record<string, JsonValue> = {};
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined) continue;
-      if (NAMED.has(name)) await look(key, false);
+      if (NAMED.has(name)) await inspectText(key, false);
       // A property of this name within a schema is itself a schema.
       const readable = isProse || (PROSE.has(key) && !NAMED.has(name));
       members[key] = await walk(member, DATA.has(name) ? name : NAMED.has(name) ? "" : key, readable);
@@ -97,7 +97,7 @@ export async function reviewDefinition(
     if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
   // Names have no spaces, so a name is also inspected as its separate words.
   const { name } = definition;
-  if (run.blocked === null && typeof name === "string" && nameWords(name) !== name) await look(nameWords(name), false);
+  if (run.blocked === null && typeof name === "string" && nameWords(name) !== name) await inspectText(nameWords(name), false);
   if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", messages.join("\n\n"));
   run.noteInspected();
   return { ...run.outcome, definition: changed ? members : null };

@@ -74,7 +74,7 @@ export class Limits implements RequestControl, CallLimits {
       warming,
       crossings,
       now: () => parts.clock.micros() / 1000,
-      lend: (call) => this.lend(call),
+      grantPlace: (call) => this.grantPlace(call),
       reservationOf: (call) => this.reservations.get(call),
       heldByJobs: (key) => this.jobs.holdsOf(key),
     });
@@ -219,7 +219,7 @@ export class Limits implements RequestControl, CallLimits {
     return this.gate.pass(limited, ({ spent }) => {
       routed.reservation = { id: limited.id, plan, demand: limited.demand };
       routed.attemptsBefore = call.attempts.length;
-      this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+      this.adjust(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
     });
   }
 
@@ -304,11 +304,11 @@ export class Limits implements RequestControl, CallLimits {
     }
     boundAnswer(limited);
     setConsumptionHeaders(call, plan, found);
-    this.tell(plan, found.spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+    this.adjust(plan, found.spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
   }
 
   /** Releases what a call holds; usage is counted if its answer is in. False if the call still needs its hold. */
-  private lend(call: Call): boolean | Promise<boolean> {
+  private grantPlace(call: Call): boolean | Promise<boolean> {
     const used = call.row.llm_total_tokens == null ? null : usedByCall(call);
     const member = this.routed.get(call)?.reservation ?? null;
     const ofMember =
@@ -330,7 +330,7 @@ export class Limits implements RequestControl, CallLimits {
     const tools = this.toolCallCaps.settle(call, (held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
     if (reservation === undefined) return joinPending([...tools, this.left.settled(call, actual)]);
     this.reservations.delete(call);
-    this.learn(call, actual.input);
+    this.learnCount(call, actual.input);
     const again = this.suspended.reacquired(call);
     this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
@@ -344,9 +344,9 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /** Learns the actual input of such a call, except after several attempts, whose shares cannot be told apart. */
-  private learn(call: Call, inputTokens: number): void {
+  private learnCount(call: Call, inputTokens: number): void {
     const arrived = this.arrivals.get(call);
-    if (arrived !== undefined && call.attempts.length <= 1) this.counts.learn(call, arrived, inputTokens);
+    if (arrived !== undefined && call.attempts.length <= 1) this.counts.learnCount(call, arrived, inputTokens);
   }
 
   private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {
@@ -389,10 +389,10 @@ export class Limits implements RequestControl, CallLimits {
   private afterSettling(reservation: Reservation, actual: Actual, spent: readonly number[]): void {
     const { plan } = reservation;
     this.gate.released(reservation);
-    if (spent.length > 0) this.tell(plan, spent, (i) => usedOf((plan.windows[i] as Plan["windows"][number]).measure, actual));
+    if (spent.length > 0) this.adjust(plan, spent, (i) => usedOf((plan.windows[i] as Plan["windows"][number]).measure, actual));
   }
 
-  private tell(plan: Plan, spent: readonly number[], change: (index: number) => number): void {
+  private adjust(plan: Plan, spent: readonly number[], change: (index: number) => number): void {
     for (let i = 0; i < plan.windows.length; i++) if (change(i) !== 0) this.alerts.used(plan, i, spent[i] as number);
   }
 }

@@ -66,10 +66,10 @@ export class ToolCallCaps implements AnswerControl {
   private async stream(call: Call, form: OutputForm, answer: Answer & { readonly kind: "stream" }): Promise<Answer | Refusal> {
     // Checked before the first frame, because shared counters cannot be asked in the middle of one.
     let left = Number.POSITIVE_INFINITY;
-    const looking = this.take(call, 0, (plan, spent) => {
+    const admission = this.take(call, 0, (plan, spent) => {
       left = Math.min(...plan.windows.map(({ limit }, i) => limit - (spent[i] as number)));
     });
-    const unavailable = await looking;
+    const unavailable = await admission;
     if (unavailable !== null && unavailable.code !== "tool_call_limit_exceeded") return unavailable;
     const none = unavailable;
     let counted = 0;

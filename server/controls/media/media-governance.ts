@@ -54,7 +54,7 @@ function held(call: Call, { name, value }: Rule, media: MediaRequest): Refusal |
   if (name === "speed_min") return measured(name, "speed", media, (speed) => (speed < (value as number) ? `at least ${value}` : null));
   if (name.startsWith("max_"))
     return measured(name, name.slice("max_".length), media, (measure) => (measure > (value as number) ? `at most ${value}` : null));
-  return brought(name, value, media);
+  return suppliedMediaRefusal(name, value, media);
 }
 
 function chosen(call: Call, name: string, allowed: readonly string[], { choices }: MediaRequest): Refusal | null {
@@ -81,7 +81,7 @@ function measured(rule: string, name: string, { measures }: MediaRequest, proble
   return words === null ? null : rejected(measure.field, `must be ${words} (${rule})`);
 }
 
-function brought(rule: string, value: unknown, { brings }: MediaRequest): Refusal | null {
+function suppliedMediaRefusal(rule: string, value: unknown, { brings }: MediaRequest): Refusal | null {
   if (value !== true) return null;
   const one = brings[rule.slice("require_".length)];
   if (one === undefined) return rejected(rule, "cannot be kept for such a request, and is set");

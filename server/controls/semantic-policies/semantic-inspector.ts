@@ -51,7 +51,7 @@ export class SemanticInspector implements Inspector, ActionControl {
     return this.enforcement.apply(call, policies, surface, modelSlots.map(({ text }) => text).join("\n\n"));
   }
 
-  looksAt(call: Call, surface: GuardrailSurface): boolean {
+  inspects(call: Call, surface: GuardrailSurface): boolean {
     return this.enforcement.policiesOf(call, surface).length > 0;
   }
 

@@ -38,7 +38,7 @@ export const agentGrants = records<
   read,
   tenantOf: (row) => row.tenant_id,
   // An agent may be granted to a group more than once; the strictest grant applies.
-  twin: async () => undefined,
+  takenBy: async () => undefined,
   async toInsert(write, tenantId, body) {
     const agent = await agentStore.find(write.trx, tenantId, body.agent_id, "lock");
     if (agent === undefined) throw invalidField("agent_id", "names no agent of this tenant");

@@ -124,7 +124,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
   read,
   tenantOf: (row) => row.tenant_id,
   unique: "of this card_name",
-  twin: (write, tenantId, candidate) => agentNamed(write.trx, tenantId, candidate.card_name),
+  takenBy: (write, tenantId, candidate) => agentNamed(write.trx, tenantId, candidate.card_name),
   async toInsert(write, tenantId, body) {
     const { credentials = null, card_keys: keys, ...columns } = body;
     if (body.card_url == null && body.base_url == null) throw invalidField("base_url", "is required where there is no card_url");

@@ -13,7 +13,7 @@ import {
   removePushConfig,
   takeDeliveries,
   takeWatches,
-  tellPushConfigs,
+  queuePushNotifications,
   type ReportedStatus,
 } from "../../store/agents/agent-pushes.ts";
 import { claimOwedCost, renewCostClaim, settleCostClaims } from "../../store/agents/agent-cost-claims.ts";
@@ -177,8 +177,8 @@ export class AgentTasks {
   }
 
   /** See `tellPushConfigs` in the store. */
-  tell(task: TaskKey, status: ReportedStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
-    return tellPushConfigs(this.db, task, status, (config) => bodyIn(config.protocol_version as "1.0" | "0.3"));
+  queueNotifications(task: TaskKey, status: ReportedStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
+    return queuePushNotifications(this.db, task, status, (config) => bodyIn(config.protocol_version as "1.0" | "0.3"));
   }
 
   takeWatches(leaseMs: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {

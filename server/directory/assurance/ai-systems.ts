@@ -72,7 +72,7 @@ export const aiSystems = records<
   read: readAiSystem,
   tenantOf: (row) => row.tenant_id,
   unique: "of this resource group",
-  twin: async (write, tenantId, candidate) => (await aiSystemStore.find(write.trx, tenantId, candidate.id))?.id,
+  takenBy: async (write, tenantId, candidate) => (await aiSystemStore.find(write.trx, tenantId, candidate.id))?.id,
   async toInsert(write, tenantId, { group_id: id, ...fields }) {
     if ((await resourceGroupStore.find(write.trx, tenantId, id)) === undefined)
       throw invalidField("group_id", "names no resource group of this tenant");

@@ -32,7 +32,7 @@ export interface LearningTerms {
 }
 
 /** Whether it was observed only during an incident window, and so does not count as normal. */
-export function isAside(
+export function isSetAside(
   { first_seen: from, last_seen: to }: Pick<ObservationRow, "first_seen" | "last_seen">,
   windows: readonly WindowRow[],
 ): boolean {
@@ -46,7 +46,7 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
     const of = observations.filter((one) => one.kind === kind);
     if (of.length < MOST_OF_A_KIND)
       normal[kind] = of
-        .filter((one) => !isAside(one, windows))
+        .filter((one) => !isSetAside(one, windows))
         .map(({ subject }) => subject)
         .sort();
   }

@@ -3,7 +3,7 @@ import type { DriftFinding, Liveness } from "@gatehouse/contracts/ai-drift";
 import type { ObservationRow } from "../../store/assurance/ai-observations.ts";
 import type { WindowRow } from "../../store/assurance/incident-windows.ts";
 import type { Metric, Shift } from "./drift-statistics.ts";
-import { isAside, type Normal } from "./baselines.ts";
+import { isSetAside, type Normal } from "./baselines.ts";
 
 /** An observed behaviour that is not permitted or not normal. */
 export interface Sighting extends Pick<DriftFinding, "kind" | "severity" | "subject" | "title" | "detail" | "occurrences"> {
@@ -34,7 +34,7 @@ export interface DriftFacts {
 /** Everything that drifts, from the first occurrence on. */
 export function driftSightings(facts: DriftFacts): Sighting[] {
   return [
-    ...facts.observations.filter((one) => !isAside(one, facts.windows)).flatMap((one) => sightingOf(one, facts) ?? []),
+    ...facts.observations.filter((one) => !isSetAside(one, facts.windows)).flatMap((one) => sightingOf(one, facts) ?? []),
     ...configuration(facts),
     ...facts.shifts.map(shifted),
     ...silence(facts),
@@ -169,7 +169,7 @@ function silentControls({ liveness, windows, now }: DriftFacts): Sighting[] {
   return liveness.controls.flatMap(({ control, status, last_sign_at: last, last_row, calls_since, usual_share }) => {
     if (status !== "silent" || last === null) return [];
     const since = new Date(last);
-    if (isAside({ first_seen: since, last_seen: now }, windows)) return [];
+    if (isSetAside({ first_seen: since, last_seen: now }, windows)) return [];
     return [
       {
         kind: "control_liveness",

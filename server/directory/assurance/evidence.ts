@@ -45,7 +45,7 @@ const evidence = records<
   store: evidenceStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: async () => undefined,
+  takenBy: async () => undefined,
   toInsert: async (write, tenantId, { systemId, validity, ...body }) => ({
     ...body,
     ...heldFor(validity),

@@ -78,7 +78,7 @@ export async function liveContractDigest(
 }
 
 /** Renews a run's heartbeat and records the contract digest it runs under. Returns false if the run was cancelled meanwhile. */
-export function tellReplayGoesOn({ db }: Directory, { id }: ReplayWork, contractDigest: string | null): Promise<boolean> {
+export function reportReplayRunning({ db }: Directory, { id }: ReplayWork, contractDigest: string | null): Promise<boolean> {
   return updateOpenRun(db, id, { contract_digest: contractDigest, heard_of_at: new Date() });
 }
 

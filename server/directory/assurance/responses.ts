@@ -84,10 +84,10 @@ export async function readResponsePolicy({ db }: Pick<Directory, "db">, tenantId
   return readPolicy(row, null);
 }
 
-async function refuseTwin(write: Write, tenantId: string, name: string, id: string | null): Promise<void> {
-  const twin = await responsePolicyIdByName(write.trx, tenantId, name);
-  if (twin !== undefined && twin !== id)
-    throw new Refused(refuse("conflict", "There is already a response policy of this name.", { extra: { existing_id: twin } }));
+async function refuseTakenName(write: Write, tenantId: string, name: string, id: string | null): Promise<void> {
+  const takenBy = await responsePolicyIdByName(write.trx, tenantId, name);
+  if (takenBy !== undefined && takenBy !== id)
+    throw new Refused(refuse("conflict", "There is already a response policy of this name.", { extra: { existing_id: takenBy } }));
 }
 
 function sealPolicy(write: Write, row: ResponsePolicyRow, action: string, before?: ResponsePolicy): void {
@@ -110,7 +110,7 @@ export async function armResponsePolicy(
   body: ResponsePolicyCreate,
 ): Promise<ResponsePolicy> {
   if (systemId !== null) refuseRetired(await lockedSystem(write, tenantId, systemId));
-  await refuseTwin(write, tenantId, body.name, null);
+  await refuseTakenName(write, tenantId, body.name, null);
   const id = uuid();
   await insertResponsePolicy(write.trx, {
     ...body,
@@ -134,7 +134,7 @@ export async function changeResponsePolicy(
 ): Promise<ResponsePolicy> {
   const before = await findResponsePolicy(write.trx, tenantId, id);
   if (before === undefined) throw notFound("response policy");
-  if (body.name !== undefined) await refuseTwin(write, tenantId, body.name, id);
+  if (body.name !== undefined) await refuseTakenName(write, tenantId, body.name, id);
   await updateResponsePolicy(write.trx, id, { ...body, updated_at: write.now });
   const row = await findResponsePolicy(write.trx, tenantId, id);
   if (row === undefined) throw new Error("a response policy is not there after it was written");

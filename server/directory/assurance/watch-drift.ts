@@ -90,14 +90,14 @@ export class DriftWatch {
   private async watch({ tenant_id: tenantId, id, configuration, news }: WatchedSystem): Promise<void> {
     const at = this.directory.clock.now();
     try {
-      await this.look(tenantId, id, configuration);
+      await this.watchSystem(tenantId, id, configuration);
       this.lastWatched.set(id, { news, at });
     } catch (error) {
-      this.log.warn("drift_not_looked_for", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
+      this.log.warn("drift_not_checked", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
     }
   }
 
-  private async look(tenantId: string, systemId: string, configuration: string): Promise<void> {
+  private async watchSystem(tenantId: string, systemId: string, configuration: string): Promise<void> {
     const { directory } = this;
     const { db } = directory;
     const now = directory.clock.now();
@@ -110,7 +110,7 @@ export class DriftWatch {
       });
     const findings = await db.transaction().execute((trx) => findingsOfKinds(trx, systemId, DRIFT_KINDS));
     const sightings = await this.sightings(tenantId, systemId, configuration, findings);
-    for (const sighting of sightings) await this.tell(tenantId, systemId, sighting, findings);
+    for (const sighting of sightings) await this.notify(tenantId, systemId, sighting, findings);
   }
 
   private async sightings(tenantId: string, systemId: string, configuration: string, findings: readonly FindingRow[]): Promise<Sighting[]> {
@@ -171,7 +171,7 @@ export class DriftWatch {
   }
 
   /** Opens a finding for something new, and updates the open finding otherwise. */
-  private async tell(tenantId: string, systemId: string, sighting: Sighting, findings: readonly FindingRow[]): Promise<void> {
+  private async notify(tenantId: string, systemId: string, sighting: Sighting, findings: readonly FindingRow[]): Promise<void> {
     const same = findings.filter(({ kind, subject }) => kind === sighting.kind && subject === sighting.subject);
     const open = same.find(({ status }) => status === "open");
     if (open !== undefined)

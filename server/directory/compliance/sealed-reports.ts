@@ -66,9 +66,9 @@ export async function sealComplianceReport(
 async function keep(write: Write, tenantId: string, counted: CountedReport, signingKey: string): Promise<SealedReportWithReport> {
   const { window, ledger, adminLog } = counted;
   const { framework } = counted.report;
-  const twin = await sealedReportOf(write.trx, { ...window, framework });
-  if (twin !== undefined)
-    throw new Refused(refuse("conflict", "The report of this window is sealed already.", { extra: { existing_id: twin.id } }));
+  const sealedBefore = await sealedReportOf(write.trx, { ...window, framework });
+  if (sealedBefore !== undefined)
+    throw new Refused(refuse("conflict", "The report of this window is sealed already.", { extra: { existing_id: sealedBefore.id } }));
   const id = uuid();
   const report = withoutPeople(id, counted.report);
   const digest = reportDigest(report);

@@ -85,9 +85,9 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
   if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id)))
     throw invalidField("end_user_id", "names no end user of this tenant");
   await knowSkills(write, tenantId, body.allowed_skill_ids ?? []);
-  const twin = await activeKeyByName(write.trx, groupId, body.name, write.now);
-  if (twin !== undefined)
-    throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+  const sameName = await activeKeyByName(write.trx, groupId, body.name, write.now);
+  if (sameName !== undefined)
+    throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: sameName } }));
   return made(write, tenantId, {
     name: body.name,
     scope: body.scope ?? "global",
@@ -159,9 +159,9 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     (name !== before.name || revived) &&
     statusOf({ ...before, expires_at }, write.now) === "active"
   ) {
-    const twin = await activeKeyByName(write.trx, before.resource_group_id, name, write.now);
-    if (twin !== undefined)
-      throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+    const sameName = await activeKeyByName(write.trx, before.resource_group_id, name, write.now);
+    if (sameName !== undefined)
+      throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: sameName } }));
   }
   const { allowed_skill_ids: skills, access_mode: mode } = body;
   // A skill deleted since may stay listed, so that a key can be sent back as it was read.

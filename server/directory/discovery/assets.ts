@@ -21,7 +21,7 @@ export const assets = records<AssetRow, AssetInsert, AssetPatch, Asset, AssetCre
   store: assetStore,
   read: readAsset,
   tenantOf: (row) => row.tenant_id,
-  twin: async () => undefined,
+  takenBy: async () => undefined,
   async toInsert(write, tenantId, body) {
     return {
       ...body,

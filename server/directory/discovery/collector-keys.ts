@@ -71,8 +71,9 @@ export async function listCollectorKeys(
 export async function registerCollectorKey(write: Write, tenantId: string, body: CollectorKeyCreate): Promise<CollectorKey> {
   const publicKey = rawOf(body.public_key);
   if (publicKey === null) throw invalidField("public_key", "must be an Ed25519 public key: its 32 bytes in base64, or PEM");
-  const twin = await collectorKeyOf(write.trx, tenantId, publicKey);
-  if (twin !== undefined) throw new Refused(refuse("conflict", "This public key is registered already.", { extra: { existing_id: twin } }));
+  const existing = await collectorKeyOf(write.trx, tenantId, publicKey);
+  if (existing !== undefined)
+    throw new Refused(refuse("conflict", "This public key is registered already.", { extra: { existing_id: existing } }));
   const row = await insertCollectorKey(write.trx, {
     id: uuid(),
     tenant_id: tenantId,

@@ -52,7 +52,7 @@ type Verdict = readonly [status: "governed" | "partially_governed" | "ungoverned
 export const GATEWAY_PATH = /^\/v1\/proxy\/(mcp|vmcp)\/([^/]+)\/?$/;
 
 /** Whether an address is this gateway's, for a tool server that it has. */
-function goesThrough(endpoint: string, governed: GovernedPlaces): boolean {
+function passesGateway(endpoint: string, governed: GovernedPlaces): boolean {
   const known = governed.known.get(endpoint) ?? isRoute(endpoint, governed);
   governed.known.set(endpoint, known);
   return known;
@@ -69,7 +69,7 @@ function isRoute(endpoint: string, governed: GovernedPlaces): boolean {
 function ofLocalServer({ endpoints, attributes }: JudgedAsset, governed: GovernedPlaces): Verdict {
   if (attributes.unresolved === true) return ["ungoverned", "Its address has a variable in it, so nobody knows where it goes."];
   if (endpoints.length === 0) return ["ungoverned", "It is a process of the device itself, and not called through the gateway."];
-  if (endpoints.every((endpoint) => goesThrough(endpoint, governed))) return ["governed", "It is called through the gateway."];
+  if (endpoints.every((endpoint) => passesGateway(endpoint, governed))) return ["governed", "It is called through the gateway."];
   const ours = endpoints.some((endpoint) => URL.canParse(endpoint) && governed.origins.has(new URL(endpoint).origin));
   return ["ungoverned", ours ? "Its address is the gateway's, of no tool server it has." : "It is called past the gateway."];
 }
@@ -88,7 +88,7 @@ function ofInventory({ asset_type: type, name, endpoints }: JudgedAsset, governe
     return governed.models.has(name)
       ? ["governed", "A model of this name is registered."]
       : ["ungoverned", "No model of this name is registered."];
-  const known = (endpoint: string) => goesThrough(endpoint, governed) || governed.addresses.has(addressOf(endpoint) ?? "");
+  const known = (endpoint: string) => passesGateway(endpoint, governed) || governed.addresses.has(addressOf(endpoint) ?? "");
   if (endpoints.length === 0) return ["ungoverned", "No address of it is known."];
   if (endpoints.every(known)) return ["governed", "Its address is a registered one."];
   return endpoints.some(known)

@@ -6,7 +6,7 @@ import { capOf, type FileKind, fitsKind, HEAD_BYTES, typeOfBytes } from "../../k
 import { ulid } from "../../kernel/ids.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import { fileBytes } from "../../runtime/file-bytes.ts";
-import type { SoundLengths } from "../../runtime/sound-length.ts";
+import type { AudioLengths } from "../../runtime/sound-length.ts";
 
 /** How many files one tenant's ongoing calls may hold. */
 const MOST_OF_ONE = 64;
@@ -17,16 +17,16 @@ const MOST_OF_ONE = 64;
  */
 export class Spool {
   private readonly path: string;
-  private readonly lengths: Pick<SoundLengths, "seconds">;
+  private readonly lengths: Pick<AudioLengths, "seconds">;
   private readonly paths = new WeakMap<MediaFile, string>();
   private readonly held = new Map<string, number>();
 
-  private constructor(path: string, lengths: Pick<SoundLengths, "seconds">) {
+  private constructor(path: string, lengths: Pick<AudioLengths, "seconds">) {
     this.path = path;
     this.lengths = lengths;
   }
 
-  static async open(path: string, lengths: Pick<SoundLengths, "seconds">): Promise<Spool> {
+  static async open(path: string, lengths: Pick<AudioLengths, "seconds">): Promise<Spool> {
     await rm(path, { recursive: true, force: true });
     await mkdir(path, { recursive: true, mode: 0o700 });
     return new Spool(path, lengths);

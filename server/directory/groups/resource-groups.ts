@@ -81,7 +81,7 @@ export const resourceGroups = records<
   read: readResourceGroupRow,
   tenantOf: (row) => row.tenant_id,
   begin: (write, tenantId) => lockTree(write.trx, tenantId),
-  twin: (write, tenantId, candidate) => groupIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => groupIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkKnowledgeBases(write, tenantId, body.default_knowledgebase_ids);
     if (body.parent_group_id != null) await checkParent(write, tenantId, body.parent_group_id, 0);

@@ -155,7 +155,7 @@ export const identityProviders = records<
   store: identityProviderStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => identityProviderIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => identityProviderIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     const { kind, audience, name, enabled, client_secret: secret, ...settings } = body;
     await checkSettings(write, tenantId, audience, settings, null);

@@ -81,7 +81,7 @@ async function locked(write: Write, tenantId: string, baseId: string, id: string
 }
 
 /** The document was read but not embedded, so its passages are found by words only. */
-const wantsVectors = ({ status, chunk_count: passages }: KnowledgeDocumentRow) => status === "failed" && passages > 0;
+const needsVectors = ({ status, chunk_count: passages }: KnowledgeDocumentRow) => status === "failed" && passages > 0;
 
 /**
  * Creates a document, or replaces the content of the one with this name. An identical upload changes nothing, unless the
@@ -107,7 +107,7 @@ export async function uploadDocument(
   const principals = principalsOf(permissions);
   const sameContent = before !== undefined && before.digest === digest && before.kind === kind;
   const sameRights = before !== undefined && isDeepStrictEqual(before.principals, principals);
-  const stays = sameContent && !wantsVectors(before);
+  const stays = sameContent && !needsVectors(before);
   if (stays && sameRights && isDeepStrictEqual(before.metadata, metadata)) write.stay(before, before, read(before));
   const columns = { kind, metadata: JSON.stringify(metadata), content, digest, size_bytes: content.byteLength };
   const id = before?.id ?? uuid();

@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
 import { noteSynced, releaseConnector, takeUpConnector } from "../../store/knowledge/kb-connector-syncs.ts";
-import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/knowledge/kb-connectors.ts";
+import { type FetchedDocument, documentsOfConnector, type KbConnectorRow } from "../../store/knowledge/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
 
@@ -33,7 +33,7 @@ export class DueConnectors {
     return this.secrets.openOrNull(sealed, sealContext("knowledge_connectors", id));
   }
 
-  documents(connector: DueConnector): Promise<Map<string, BroughtDocument>> {
+  documents(connector: DueConnector): Promise<Map<string, FetchedDocument>> {
     return documentsOfConnector(this.db, connector.id);
   }
 

@@ -60,7 +60,7 @@ export const kbConnectors = records<
   store: kbConnectorStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => kbConnectorIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => kbConnectorIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     if ((await knowledgeBaseStore.find(write.trx, tenantId, body.knowledge_base_id)) === undefined)
       throw invalidField("knowledge_base_id", "is no knowledge base of this tenant");

@@ -39,7 +39,7 @@ export const kbIdentities = records<
   read: readKbIdentity,
   tenantOf: (row) => row.tenant_id,
   unique: "of this end user in this source",
-  twin: (change, tenantId, candidate) => sameIdentity(change.trx, tenantId, candidate),
+  takenBy: (change, tenantId, candidate) => sameIdentity(change.trx, tenantId, candidate),
   async toInsert(change, tenantId, body) {
     if (!(await endUserExists(change.trx, tenantId, body.end_user_id))) throw invalidField("end_user_id", "is no end user of this tenant");
     return { ...body, id: uuid(), tenant_id: tenantId, created_at: change.now, updated_at: change.now };

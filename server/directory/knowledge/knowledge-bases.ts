@@ -79,7 +79,7 @@ export const knowledgeBases = records<
   store: knowledgeBaseStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => knowledgeBaseIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => knowledgeBaseIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkReferences(write, tenantId, body, null);
     const { group_ids: _groups, ...columns } = body;

@@ -23,9 +23,9 @@ export class AlertWriter {
   }
 
   raise(alert: NewAlert): void {
-    const crossing = `${alert.tenant_id} ${alert.crossing}`;
-    if (this.known.get(crossing) === true || this.waiting.length >= MAX_WAITING) return;
-    this.known.set(crossing, true);
+    const crossingKey = `${alert.tenant_id} ${alert.crossing}`;
+    if (this.known.get(crossingKey) === true || this.waiting.length >= MAX_WAITING) return;
+    this.known.set(crossingKey, true);
     this.waiting.push(alert);
   }
 

@@ -20,7 +20,7 @@ export type { OwnCall } from "../../store/models/own-calls.ts";
 export type { CallTotal } from "../../store/usage/usage-totals.ts";
 
 /** Whether this many groups are looked up by ID; for more, all of the tenant's are read. */
-export const looksUp = (groups: number): boolean => groups <= FEW_GROUPS;
+export const readsEachGroup = (groups: number): boolean => groups <= FEW_GROUPS;
 
 const WITHIN_MS = 10_000;
 

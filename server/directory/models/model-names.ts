@@ -16,8 +16,8 @@ export async function refuseModelName(write: Write, tenantId: string, group: { i
     const model = await modelIdByName(write.trx, tenantId, name);
     if (model !== undefined) throw taken("model", model);
   }
-  const twin = (await routingGroupsCalled(write.trx, tenantId, [group.id, group.name])).find((id) => id !== group.id);
-  if (twin !== undefined) throw taken("routing group", twin);
+  const sameName = (await routingGroupsCalled(write.trx, tenantId, [group.id, group.name])).find((id) => id !== group.id);
+  if (sameName !== undefined) throw taken("routing group", sameName);
 }
 
 function taken(noun: string, id: string): Refused {

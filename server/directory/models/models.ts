@@ -57,13 +57,13 @@ function modesOf(body: { mode?: Mode | undefined; modes?: Mode[] | undefined }, 
  */
 function guardKeys(
   next: { baseUrl: string | null; provider: ProviderRow; apiKey: UpstreamKey | null | undefined },
-  ownKeyGoesTo: string | null,
+  ownKeyProvider: string | null,
 ): void {
   checkAddress(next.provider.api_format, next.baseUrl);
   if (next.apiKey != null) return;
   const address = originOf(next.baseUrl ?? next.provider.base_url);
-  if (next.apiKey === undefined && ownKeyGoesTo !== null) {
-    if (address !== originOf(ownKeyGoesTo)) throw invalidField("api_key", "must be sent again when the model moves to another host");
+  if (next.apiKey === undefined && ownKeyProvider !== null) {
+    if (address !== originOf(ownKeyProvider)) throw invalidField("api_key", "must be sent again when the model moves to another host");
     return;
   }
   if (next.provider.api_key_sealed !== null && address !== originOf(next.provider.base_url)) {
@@ -106,7 +106,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
   read: readModel,
   tenantOf: (row) => row.tenant_id,
   begin: (write, tenantId) => lockModelNames(write.trx, tenantId),
-  async twin(write, tenantId, candidate) {
+  async takenBy(write, tenantId, candidate) {
     await refuseRoutingGroupName(write, tenantId, candidate.name);
     return modelIdByName(write.trx, tenantId, candidate.name);
   },

@@ -164,7 +164,7 @@ export const providers = records<
   store: providerStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: async (write, tenantId, candidate) => (await providerByKey(write.trx, tenantId, candidate.provider_key))?.id,
+  takenBy: async (write, tenantId, candidate) => (await providerByKey(write.trx, tenantId, candidate.provider_key))?.id,
   async toInsert(write, tenantId, body) {
     const id = uuid();
     return {

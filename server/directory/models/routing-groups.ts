@@ -45,7 +45,7 @@ function ofTenant(tenantId: string): GroupRecords {
     read,
     tenantOf: () => tenantId,
     begin: (write) => lockModelNames(write.trx, tenantId),
-    async twin(write, _scope, candidate) {
+    async takenBy(write, _scope, candidate) {
       await refuseModelName(write, tenantId, candidate);
       return undefined;
     },

@@ -68,7 +68,7 @@ export const adminUsers = records<
   store: adminUserStore,
   read: readAdminUser,
   tenantOf: (row) => row.tenant_id,
-  twin: async (write, _scope, candidate) => (await adminByUsername(write.trx, candidate.tenant_id ?? null, candidate.username))?.id,
+  takenBy: async (write, _scope, candidate) => (await adminByUsername(write.trx, candidate.tenant_id ?? null, candidate.username))?.id,
   async toInsert(write, tenantId, body) {
     const bySystem = write.actor.role === SYSTEM_ROLE || write.actor.id === null;
     const role = tenantId === null ? SYSTEM_ROLE : (body.role ?? (bySystem ? OWNER : "viewer"));

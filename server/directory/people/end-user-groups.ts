@@ -79,7 +79,7 @@ export const endUserGroups = records<
   store: endUserGroupStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => endUserGroupIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => endUserGroupIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     return {
       id: uuid(),

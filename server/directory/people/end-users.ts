@@ -48,7 +48,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   read: readEndUser,
   logged: loggedEndUser,
   tenantOf: (row) => row.tenant_id,
-  twin: async (write, tenantId, candidate) => (await endUserByUsername(write.trx, tenantId, candidate.username))?.id,
+  takenBy: async (write, tenantId, candidate) => (await endUserByUsername(write.trx, tenantId, candidate.username))?.id,
   async toInsert(write, tenantId, body) {
     const groupId = body.primary_group_id ?? null;
     if (groupId !== null) await checkGroup(write, tenantId, "primary_group_id", groupId);

@@ -75,7 +75,7 @@ export function argumentPolicies(
     store: argumentPolicyStore,
     read: readArgumentPolicy,
     tenantOf: (row) => row.tenant_id,
-    twin: (write, tenantId, candidate) => argumentPolicyIdByName(write.trx, tenantId, candidate.name),
+    takenBy: (write, tenantId, candidate) => argumentPolicyIdByName(write.trx, tenantId, candidate.name),
     async toInsert(write, tenantId, body) {
       const policy = {
         id: uuid(),

@@ -107,7 +107,7 @@ export function guardrailConfigs(
     store: guardrailConfigStore,
     read: readGuardrailConfig,
     tenantOf: (row) => row.tenant_id,
-    twin: (write, tenantId, candidate) => guardrailConfigIdByName(write.trx, tenantId, candidate.name),
+    takenBy: (write, tenantId, candidate) => guardrailConfigIdByName(write.trx, tenantId, candidate.name),
     async toInsert(write, tenantId, body) {
       await checkGroups(write, tenantId, body.group_ids, null);
       refuseUncompilable(body.builtin);

@@ -22,7 +22,7 @@ export class ResponseStore {
   readonly delete = (owner: FileOwner, id: string) => responses.deleteStoredResponse(this.db, owner, id);
   readonly countOpen = (tenantId: string) => responses.countOpenResponses(this.db, tenantId);
   readonly takeDue = (turns: TenantTurns, leaseMs: number) => responses.takeDueResponses(this.db, turns, leaseMs);
-  readonly lookAgain = (row: StoredResponse, afterMs: number) => responses.lookAtResponseAgain(this.db, row, afterMs);
+  readonly lookAgain = (row: StoredResponse, afterMs: number) => responses.scheduleResponsePoll(this.db, row, afterMs);
   readonly claimSettlement = (...by: [StoredResponse, rowId: string, UseOfResponse]) => responses.claimResponseSettlement(this.db, ...by);
   readonly forgetSettlement = (row: StoredResponse) => responses.forgetResponseSettlement(this.db, row);
   readonly noteSettled = (row: StoredResponse) => responses.noteResponseSettled(this.db, row);

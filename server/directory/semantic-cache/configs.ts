@@ -86,7 +86,7 @@ export const semanticCacheConfigs = records<
   store: semanticCacheConfigStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => semanticCacheConfigIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => semanticCacheConfigIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     const semantic = merged(SEMANTIC, body.semantic_match);
     await checkEmbeddingModel(write, tenantId, semantic.enabled, body.embedding_model_id ?? null);

@@ -87,7 +87,7 @@ export const semanticPolicies = records<
   store: semanticPolicyStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => semanticPolicyIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => semanticPolicyIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkJudge(write, tenantId, body.judge_model_id);
     const action = body.action ?? "block";

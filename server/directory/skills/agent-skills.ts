@@ -66,7 +66,7 @@ export const agentSkills = records<
   store: agentSkillStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => agentSkillIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => agentSkillIdByName(write.trx, tenantId, candidate.name),
   toInsert: async (write, tenantId, body) => ({
     ...body,
     id: `skill-${ulid()}`,

@@ -37,9 +37,9 @@ export function checkFiles(files: readonly SkillFile[]): void {
   for (const { path, content } of files) {
     const fault = pathFault(path);
     if (fault !== null) faults.push({ field: JSON.stringify(path.toWellFormed().replaceAll("\0", "")), message: fault });
-    const twin = names.get(folded(path));
-    if (twin !== undefined)
-      faults.push({ field: path, message: twin === path ? "is there twice" : `differs from ${twin} by case or accents only` });
+    const sameFolded = names.get(folded(path));
+    if (sameFolded !== undefined)
+      faults.push({ field: path, message: sameFolded === path ? "is there twice" : `differs from ${sameFolded} by case or accents only` });
     names.set(folded(path), path);
     bytes += content.byteLength;
   }

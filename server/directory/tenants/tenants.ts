@@ -58,7 +58,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   read: readTenantRow,
   tenantOf: (row) => row.id,
   // Only the ID must be unique, and `toInsert` checks it.
-  twin: async () => undefined,
+  takenBy: async () => undefined,
   async toInsert(write, _scope, body) {
     const id = body.id ?? slugOf(body.name);
     if (await tenantExists(write.trx, id))

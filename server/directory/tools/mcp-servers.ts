@@ -104,7 +104,7 @@ export const mcpServers = records<
   read: readMcpServer,
   tenantOf: (row) => row.tenant_id,
   unique: "at this base_url and mcp_endpoint_path",
-  twin: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, withoutSlash(candidate.base_url), candidate.mcp_endpoint_path),
+  takenBy: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, withoutSlash(candidate.base_url), candidate.mcp_endpoint_path),
   async toInsert(write, tenantId, body) {
     const id = `mcp-${ulid()}`;
     if (body.auth_type === "bearer" && body.api_key == null) throw invalidField("api_key", "is required for auth_type bearer");

@@ -29,7 +29,7 @@ export class ProcessMessages {
   /** Passes every message for the recipient to `take` until the returned function is called. */
   wait(recipient: string, take: (message: ProcessMessage) => void): () => void {
     this.waiting.set(recipient, take);
-    this.timer ??= setTimeout(() => void this.look(), EVERY_MS);
+    this.timer ??= setTimeout(() => void this.poll(), EVERY_MS);
     return () => {
       if (this.waiting.get(recipient) === take) this.waiting.delete(recipient);
     };
@@ -40,13 +40,13 @@ export class ProcessMessages {
     await writeProcessMessage(this.db, recipient, this.secrets.seal(JSON.stringify(message), `${CONTEXT}\n${recipient}`));
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       for (const { recipient, body } of await takeProcessMessages(this.db, [...this.waiting.keys()])) this.give(recipient, body);
     } catch (error) {
       this.log.warn("tool_letters_unread", { error: error as Error });
     }
-    this.timer = this.waiting.size > 0 ? setTimeout(() => void this.look(), EVERY_MS) : null;
+    this.timer = this.waiting.size > 0 ? setTimeout(() => void this.poll(), EVERY_MS) : null;
   }
 
   /** A message that fails must not block others, because they are removed from the table together. */

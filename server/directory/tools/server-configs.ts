@@ -53,7 +53,7 @@ export const serverConfigs = records<
   store: serverConfigStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => serverConfigIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => serverConfigIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     if (!(await knownMcpServers(write.trx, tenantId, [body.mcp_server_id])).has(body.mcp_server_id))
       throw invalidField("mcp_server_id", "names no tool server of this tenant");

@@ -115,7 +115,7 @@ export const virtualServers = records<
   store: virtualServerStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => virtualServerIdByName(write.trx, tenantId, candidate.name),
+  takenBy: (write, tenantId, candidate) => virtualServerIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkGroups(write, tenantId, body.group_ids, null);
     const members = await membersOf(write, tenantId, body, null);

@@ -24,8 +24,8 @@ export class VideoStore {
   readonly drop = (runner: string, id: string) => jobs.dropVideoJob(this.db, runner, id);
   readonly noteAccepted = (...by: [runner: string, id: string, upstreamId: string, afterMs: number]) =>
     jobs.noteVideoAccepted(this.db, ...by);
-  readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoLook>[3]) =>
-    jobs.noteVideoLook(this.db, runner, id, found);
+  readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoPoll>[3]) =>
+    jobs.noteVideoPoll(this.db, runner, id, found);
   readonly end = (runner: string, id: string, end: EndOfVideo) => jobs.endVideoJob(this.db, runner, id, end);
   /** For the transaction that stores the video, so that the job ends exactly if its file is stored. */
   readonly succeed = (runner: string, id: string, end: Omit<EndOfVideo, "outputFileId">) => (trx: Trx, fileId: string) =>

@@ -76,7 +76,7 @@ export const webSearchProviders = records<
   store: webSearchProviderStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, { name }) => webSearchProviderIdByName(write.trx, tenantId, name),
+  takenBy: (write, tenantId, { name }) => webSearchProviderIdByName(write.trx, tenantId, name),
   async toInsert(write, tenantId, body) {
     const id = uuid();
     const { api_key: apiKey, base_url: address, kind, ...rest } = body;

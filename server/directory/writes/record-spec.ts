@@ -39,7 +39,7 @@ export interface RecordSpec<
   /** The unique properties as named in a conflict; "of this name" if omitted. */
   readonly unique?: string;
   /** The ID of another record with the same unique properties. */
-  twin(write: Write, scope: Scope, candidate: Insert | Row): Promise<string | undefined>;
+  takenBy(write: Write, scope: Scope, candidate: Insert | Row): Promise<string | undefined>;
   toInsert(write: Write, scope: Scope, body: Create): Promise<Insert>;
   toPatch(write: Write, scope: Scope, row: Row, body: Update): Promise<Patch>;
   /** Runs after the insert, for related rows in other tables. */

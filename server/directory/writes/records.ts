@@ -65,12 +65,12 @@ export function records<
     return row;
   }
 
-  async function refuseTwin(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
-    const twin = await spec.twin(write, scope, candidate);
-    if (twin !== undefined && twin !== candidate.id)
+  async function refuseTaken(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
+    const takenBy = await spec.takenBy(write, scope, candidate);
+    if (takenBy !== undefined && takenBy !== candidate.id)
       throw new Refused(
         refuse("conflict", `There is already ${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun} ${spec.unique ?? "of this name"}.`, {
-          extra: { existing_id: twin },
+          extra: { existing_id: takenBy },
         }),
       );
   }
@@ -88,7 +88,7 @@ export function records<
     async create(write, scope, body) {
       await spec.begin?.(write, scope);
       const values = await spec.toInsert(write, scope, body);
-      await refuseTwin(write, scope, values);
+      await refuseTaken(write, scope, values);
       await store.insert(write.trx, values);
       await spec.created?.(write, scope, await written(write, scope, values.id), body);
       const row = await written(write, scope, values.id);
@@ -106,7 +106,7 @@ export function records<
     async update(write, scope, id, body) {
       const before = await locked(write, scope, id);
       const patch = await spec.toPatch(write, scope, before, body);
-      await refuseTwin(write, scope, { ...before, ...patch });
+      await refuseTaken(write, scope, { ...before, ...patch });
       await store.update(write.trx, id, patch);
       const row = await written(write, scope, id);
       write.stay(before, row, spec.read(before, write.directory.secrets));

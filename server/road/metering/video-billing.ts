@@ -12,10 +12,10 @@ const LONGEST_FILM = 30;
 /** The most output tokens that a video request may be billed for; 0 if the model has no token prices. */
 export function billedVideoTokens(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations" | "priceSchedule">,
-  film: Pick<ReferencedVideo, "seconds">,
+  video: Pick<ReferencedVideo, "seconds">,
 ): number {
   const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
-  return byTokens ? Math.ceil(billedVideoSeconds(model, film) * VIDEO_TOKENS_PER_SECOND) : 0;
+  return byTokens ? Math.ceil(billedVideoSeconds(model, video) * VIDEO_TOKENS_PER_SECOND) : 0;
 }
 
 /** The most seconds of video that a request may be billed for. */

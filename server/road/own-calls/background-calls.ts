@@ -320,7 +320,7 @@ export class BackgroundCalls {
     if (batched?.kind !== "leaving" || batched.departed === null) throw new Error("a call left that nobody sent away");
     const refusal = await this.parts.calls.leave(call);
     if (refusal !== null) return refusal;
-    for (const tell of call.beforeRecord) tell();
+    for (const noteOnRow of call.beforeRecord) noteOnRow();
     noteRequest(call);
     const { row, id } = call;
     const metadata = row.custom_metadata as { batch?: object } | null | undefined;

@@ -4,7 +4,7 @@ import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import {
-  broughtDelegation,
+  givenDelegation,
   CHAIN_HEADER,
   type DelegationChain,
   delegationHeaders,
@@ -31,7 +31,7 @@ function chainOf(length: number, at = NOW / 1000): DelegationChain {
 }
 
 function brought(headers: Record<string, string>, { tenant = tenantOf("acme"), group = "g", now = NOW } = {}) {
-  return broughtDelegation(new RequestHeaders(new Headers(headers)), { tenant, scope: scopeOf(group), secrets, now });
+  return givenDelegation(new RequestHeaders(new Headers(headers)), { tenant, scope: scopeOf(group), secrets, now });
 }
 
 test("a delegation chain is accepted unchanged from the agent it was given to, for a day", () => {

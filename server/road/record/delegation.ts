@@ -53,13 +53,13 @@ export function delegationHeaders(secrets: SecretBox, tenantId: string, chain: D
 }
 
 /** The delegation chain a request carries. `dropped`: some headers are missing; `failed`: not valid for this caller, with the reason. */
-export type BroughtDelegation =
+export type GivenDelegation =
   | { readonly kind: "none" }
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "verified"; readonly chain: DelegationChain };
 
-export function broughtDelegation(
+export function givenDelegation(
   headers: RequestHeaders,
   {
     tenant,
@@ -67,7 +67,7 @@ export function broughtDelegation(
     secrets,
     now,
   }: { readonly tenant: TenantSnapshot; readonly scope: GroupScope | null; readonly secrets: SecretBox; readonly now: number },
-): BroughtDelegation {
+): GivenDelegation {
   const [text, signature, keyId] = [CHAIN_HEADER, SIGNATURE_HEADER, KEY_HEADER].map((name) => headers.get(name));
   if (text == null && signature == null && keyId == null) return { kind: "none" };
   if (text == null || signature == null || keyId == null) return { kind: "dropped" };

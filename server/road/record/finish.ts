@@ -42,7 +42,7 @@ export function wholeSent(body: Uint8Array, stored: StoreBodies, headers: Record
 /** Completes the row; nothing is added to it afterwards. `sent` is null if no answer was sent. */
 export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer | null): void {
   const { row } = call;
-  for (const tell of call.beforeRecord) tell();
+  for (const note of call.beforeRecord) note();
   row.http_status_code = outcome.status;
   row.success = outcome.errorType === null;
   row.error_type = outcome.errorType;

@@ -1,7 +1,7 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { arrivalOf, type Call, type Identity } from "../call.ts";
-import { broughtDelegation } from "./delegation.ts";
+import { givenDelegation } from "./delegation.ts";
 import { recordableClaim } from "./open.ts";
 
 const END_STATES: ReadonlySet<string> = new Set(DECLARED_END_STATES);
@@ -60,15 +60,15 @@ function joinDelegation(call: Call, secrets: SecretBox): void {
     // A user merely selects the group; a key is bound to it.
     row.actor_agent_id = scope.groupId;
   }
-  const brought = broughtDelegation(call.headers, { tenant, scope, secrets, now: arrivalOf(call) });
-  if (brought.kind === "none") return;
-  if (brought.kind !== "verified") {
-    row.trace_continuity = brought.kind === "dropped" ? "client_dropped" : "sig_failed";
-    if (brought.kind === "failed")
-      row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), delegation_refused: brought.reason };
+  const delegation = givenDelegation(call.headers, { tenant, scope, secrets, now: arrivalOf(call) });
+  if (delegation.kind === "none") return;
+  if (delegation.kind !== "verified") {
+    row.trace_continuity = delegation.kind === "dropped" ? "client_dropped" : "sig_failed";
+    if (delegation.kind === "failed")
+      row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), delegation_refused: delegation.reason };
     return;
   }
-  const { chain } = brought;
+  const { chain } = delegation;
   const last = chain.hops.at(-1);
   call.delegation = chain;
   row.root_task_id = chain.root;

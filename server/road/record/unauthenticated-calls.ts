@@ -85,13 +85,13 @@ export class UnauthenticatedCalls {
   /** Writes the summary rows of past minutes; with `all` also those of the current one. Resolves when they are stored. */
   async write(all?: "all"): Promise<void> {
     const minute = Math.floor(this.parts.clock.now() / MINUTE_MS);
-    if (all === "all" || minute !== this.minute) await this.tell(this.replaced(minute));
+    if (all === "all" || minute !== this.minute) await this.writeSummaries(this.replaced(minute));
   }
 
   private turn(now: number): void {
     const minute = Math.floor(now / MINUTE_MS);
     if (minute === this.minute) return;
-    this.tell(this.replaced(minute)).catch((error: Error) => this.parts.log.error("row_not_sealed", { error }));
+    this.writeSummaries(this.replaced(minute)).catch((error: Error) => this.parts.log.error("row_not_sealed", { error }));
   }
 
   private replaced(minute: number): Map<string, Place> {
@@ -101,7 +101,7 @@ export class UnauthenticatedCalls {
     return places;
   }
 
-  private async tell(places: Map<string, Place>): Promise<void> {
+  private async writeSummaries(places: Map<string, Place>): Promise<void> {
     await Promise.all(
       places
         .values()

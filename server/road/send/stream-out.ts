@@ -74,12 +74,12 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   };
 
   /** Sends no keep-alives to a caller who is not reading, so that they do not pile up. */
-  const tellSilence = (bytes: Uint8Array) => {
+  const sendSilenceEvent = (bytes: Uint8Array) => {
     if (ended || ending || unread || (controller.desiredSize ?? 0) <= 0) return;
     parts.sent(bytes);
     controller.enqueue(bytes);
   };
-  const silence = streamKeepAlive(answer.whenSilent ?? null, tellSilence, parts.silentMs);
+  const silence = streamKeepAlive(answer.whenSilent ?? null, sendSilenceEvent, parts.silentMs);
   const give = (piece: Uint8Array) => {
     parts.sent(piece);
     silence.told(piece);

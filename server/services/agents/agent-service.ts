@@ -28,7 +28,7 @@ import { streamMessage, subscribeToTask } from "./stream-task.ts";
 import { cancelTask, getTask, listTasks } from "./task-operations.ts";
 import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
-import { tellUnheardCosts, type UnheardCostParts } from "./unheard-costs.ts";
+import { recordUnheardCosts, type UnheardCostParts } from "./unheard-costs.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** The agent service as used by surfaces. */
@@ -126,8 +126,8 @@ export function openAgents(options: AgentServiceOptions) {
 
   const jobs: Job[] = [
     { name: "check_agent_streams", everyMs: STREAMS_CHECKED_MS, run: () => streams.check() },
-    { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.look() },
-    { name: "tell_agent_costs", everyMs: COSTS_TOLD_MS, run: () => tellUnheardCosts({ ...options, tasks }) },
+    { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.poll() },
+    { name: "tell_agent_costs", everyMs: COSTS_TOLD_MS, run: () => recordUnheardCosts({ ...options, tasks }) },
     { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
     { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log, stopping.signal) },
     { name: "prune_agent_tasks", everyMs: PRUNED_MS, run: () => tasks.prune() },

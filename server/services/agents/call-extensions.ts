@@ -32,7 +32,7 @@ export class CallExtensions {
   }
 
   /** Records the activated extensions from the headers of the agent's answer. */
-  readonly hear = (answered: Headers): void => {
+  readonly noteAnswered = (answered: Headers): void => {
     const taken = new Set(extensionsIn(answered));
     this.activated = this.asked.filter((uri) => taken.has(uri));
     if (this.activated.length === 0) return;

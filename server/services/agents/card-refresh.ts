@@ -20,34 +20,34 @@ const TAKEN = { most: 32, mostOfOne: 8 };
  * difference in the admin log; grants issued for other skills stop working.
  */
 export async function refreshCards(directory: Directory, discover: CardDiscovery, log: Log, stopping: AbortSignal): Promise<void> {
-  const looks = new Map<Promise<void>, string>();
+  const refreshes = new Map<Promise<void>, string>();
   let waiting: Due[] = [];
   const hasTurn = ({ tenant_id: tenantId }: Due) =>
-    looks.size < MOST_AT_ONCE && [...looks.values()].filter((one) => one === tenantId).length < MOST_OF_ONE;
+    refreshes.size < MOST_AT_ONCE && [...refreshes.values()].filter((one) => one === tenantId).length < MOST_OF_ONE;
   while (!stopping.aborted) {
-    if (looks.size < MOST_AT_ONCE && !waiting.some(hasTurn)) {
+    if (refreshes.size < MOST_AT_ONCE && !waiting.some(hasTurn)) {
       const underWay = new Map<string, number>();
-      for (const tenantId of [...looks.values(), ...waiting.map(({ tenant_id }) => tenant_id)])
+      for (const tenantId of [...refreshes.values(), ...waiting.map(({ tenant_id }) => tenant_id)])
         underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
       waiting.push(...(await takeAgentsNotSeenFor(directory, SEEN_WITHIN_MS, { ...TAKEN, underWay })));
     }
     waiting = waiting.filter((agent) => {
       if (!hasTurn(agent)) return true;
-      const look = refreshCard(directory, discover, agent, stopping)
+      const refresh = refreshCard(directory, discover, agent, stopping)
         .catch(async (error: Error) => {
           if (error === stopping.reason) return;
           log.warn("agent_card_not_refreshed", { tenant_id: agent.tenant_id, agent_id: agent.id, error });
           // The attempt already counts as a check, so without this the agent would keep its previous health.
           await recordAgentHealth(directory, agent.id, false).catch(() => undefined);
         })
-        .finally(() => looks.delete(look));
-      looks.set(look, agent.tenant_id);
+        .finally(() => refreshes.delete(refresh));
+      refreshes.set(refresh, agent.tenant_id);
       return false;
     });
-    if (looks.size === 0) return;
-    await Promise.race(looks.keys());
+    if (refreshes.size === 0) return;
+    await Promise.race(refreshes.keys());
   }
-  await Promise.all(looks.keys());
+  await Promise.all(refreshes.keys());
 }
 
 async function refreshCard(

@@ -6,7 +6,7 @@ import type { TaskOwner } from "./task-owner.ts";
 
 interface GuardParts {
   readonly snapshots: Pick<Snapshots, "scope">;
-  readonly gates: Pick<Gates, "looksAt">;
+  readonly gates: Pick<Gates, "inspects">;
   readonly clock: Clock;
 }
 
@@ -19,5 +19,5 @@ export async function isOwnerGuarded(
   if (scope === null) return null;
   const arrival = { method: "GET", url: "http://gateway/", headers: new Headers() };
   const call = openCall(arrival, "", { proxyType: "a2a", proxySubtype: "task_subscribe" }, clock);
-  return gates.looksAt({ ...call, tenant: scope.tenant, scope }, "a2a_outbound");
+  return gates.inspects({ ...call, tenant: scope.tenant, scope }, "a2a_outbound");
 }

@@ -14,7 +14,7 @@ test("held text is released even when no guardrail applies any more", async () =
   for (const lastInspected of [0, 1, 2]) {
     let events = 0;
     const gates = {
-      looksAt: () => events <= lastInspected,
+      inspects: () => events <= lastInspected,
       judgesWhole: () => false,
       inspect: async () => null,
       inspectPiece: async () => null,

@@ -41,7 +41,7 @@ export class HeldTexts {
   /** Returns the events that may be sent now. */
   async take(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
     // Text may still be held from when inspection was active.
-    if (!this.gates.looksAt(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
+    if (!this.gates.inspects(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
       if (this.told.size + this.pending.size > MOST_ARTIFACTS)
         return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
@@ -54,7 +54,7 @@ export class HeldTexts {
     const refusal = await inspectEvent(this.call, this.gates, event);
     if (refusal !== null) return refusal;
     if (event.kind === "task" && Array.isArray(event.value.artifacts))
-      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), textOfParts(one), false);
+      for (const one of event.value.artifacts.filter(isObject)) this.emit(String(one.artifactId), textOfParts(one), false);
     return [...before, event];
   }
 
@@ -64,16 +64,16 @@ export class HeldTexts {
     for (const [key, held] of this.pending) {
       const text = await this.inspected(held.text, this.told.get(key));
       if (typeof text !== "string") return text;
-      this.tell(key, text, true);
+      this.emit(key, text, true);
       if (text !== "") events.push(appended(held, text));
     }
     this.pending.clear();
     return events;
   }
 
-  private tell(key: string, text: string, goesOn: boolean): void {
+  private emit(key: string, text: string, continues: boolean): void {
     const most = this.judgesWhole() ? HELD_OF_WHOLE : HELD;
-    this.told.set(key, ((goesOn ? this.told.get(key) : undefined) ?? "").concat(text).slice(-most));
+    this.told.set(key, ((continues ? this.told.get(key) : undefined) ?? "").concat(text).slice(-most));
   }
 
   private judgesWhole(): boolean {
@@ -102,7 +102,7 @@ export class HeldTexts {
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
     const refusal = await inspectEvent(this.call, this.gates, event, told);
     if (refusal !== null) return refusal;
-    this.tell(key, textOfParts(artifact), true);
+    this.emit(key, textOfParts(artifact), true);
     return [event];
   }
 
@@ -127,13 +127,13 @@ export class HeldTexts {
     if (typeof clean !== "string") return clean;
     if (value.lastChunk === true) {
       this.pending.delete(key);
-      this.tell(key, clean, true);
+      this.emit(key, clean, true);
       return [textEvent(clean)];
     }
     const cut = await this.cut(whole, clean, told);
     if (typeof cut !== "object" || "code" in cut) return cut;
     this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: cut.held });
-    if (this.judgesWhole()) this.tell(key, cut.out, true);
+    if (this.judgesWhole()) this.emit(key, cut.out, true);
     else if (cut.out !== "") this.told.delete(key);
     return cut.out === "" && value.append === true ? [] : [textEvent(cut.out)];
   }

@@ -10,11 +10,11 @@ import type { TextSlot } from "../../wire/inbound.ts";
 /** Records on the row that content could not be inspected although a guardrail or policy would have looked at it. */
 export function noteUnreadable(
   call: Call,
-  gates: Pick<Gates, "looksAt">,
+  gates: Pick<Gates, "inspects">,
   surface: GuardrailSurface,
   { unreadable }: Pick<PartSlots, "unreadable">,
 ): void {
-  if (unreadable && gates.looksAt(call, surface)) call.row.guardrails_skipped = true;
+  if (unreadable && gates.inspects(call, surface)) call.row.guardrails_skipped = true;
 }
 
 /** A text from an agent as a text slot with its own replacement. */

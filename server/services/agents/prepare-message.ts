@@ -57,7 +57,7 @@ export async function prepareMessage(
   // The agent is asked for the full history, because it is stored; `historyLength` only limits the answer.
   const { taskPushNotificationConfig, historyLength, ...configuration } = isObject(params.configuration) ? params.configuration : {};
   const pushConfig = isObject(taskPushNotificationConfig) ? taskPushNotificationConfig : null;
-  let goesOn: AgentTaskRow | null = null;
+  let continuedTask: AgentTaskRow | null = null;
   let contextId = typeof message.contextId === "string" ? message.contextId : null;
   if (taskId !== undefined) {
     const task = await ownTaskOf(call, route, taskId, parts);
@@ -65,19 +65,19 @@ export async function prepareMessage(
     if (contextId !== null && contextId !== task.context_id)
       return refuse("agent_invalid_params", undefined, { fields: [{ field: "message.contextId", message: "is not that of the task" }] });
     contextId = task.context_id;
-    goesOn = task;
+    continuedTask = task;
   }
   for (const id of Array.isArray(referenceTaskIds) ? referenceTaskIds : []) {
     const task = await ownTaskOf(call, route, id, parts);
     if (isRefusal(task)) return task;
   }
-  const untold = pushConfig === null ? null : await refusedPushConfig(goesOn, pushConfig, parts);
+  const untold = pushConfig === null ? null : await refusedPushConfig(continuedTask, pushConfig, parts);
   if (untold !== null) return untold;
   noteUnreadable(call, parts.gates, "a2a_inbound", new PartSlots("user").message(message));
   const names = await contextNames(call, route, contextId, parts);
   const passage = await letThrough(call, route, { ...params, message }, parts);
   if (isRefusal(passage)) return passage;
-  const counted = goesOn === null ? 0 : await parts.tasks.restartCost(goesOn);
+  const counted = continuedTask === null ? 0 : await parts.tasks.restartCost(continuedTask);
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
     ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
@@ -87,14 +87,14 @@ export async function prepareMessage(
     passage,
     params: sent,
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
-    before: goesOn === null ? null : knownTask(goesOn),
+    before: continuedTask === null ? null : knownTask(continuedTask),
     pushConfig,
     historyLength: typeof historyLength === "number" ? historyLength : null,
     async refused(refusal) {
-      if (goesOn !== null && counted > 0 && isNotTaken(refusal, call))
+      if (continuedTask !== null && counted > 0 && isNotTaken(refusal, call))
         await parts.tasks
-          .resumeCost(goesOn, counted)
-          .catch((error: Error) => parts.log.warn("agent_cost_not_kept", { call_id: call.id, error }));
+          .resumeCost(continuedTask, counted)
+          .catch((error: Error) => parts.log.warn("agent_cost_not_stored", { call_id: call.id, error }));
       return refusal;
     },
   };

@@ -109,7 +109,7 @@ export async function queueNotifications(task: TaskKey, event: AgentEvent, { tas
       }
     : null;
   const brief = { kind: event.kind, value: withoutContent(event.value) };
-  await tasks.tell(task, reportedStatus, (version) => ({
+  await tasks.queueNotifications(task, reportedStatus, (version) => ({
     whole: notificationBody(event, version),
     brief: notificationBody(brief, version),
   }));
@@ -122,7 +122,7 @@ export async function queueReceivedNotifications(
   { kind, value }: AgentEvent,
   { tasks, gates }: Pick<AgentParts, "tasks" | "gates">,
 ): Promise<void> {
-  await queueNotifications(task, { kind, value: gates.looksAt(call, "a2a_outbound") ? withoutContent(value) : value }, { tasks });
+  await queueNotifications(task, { kind, value: gates.inspects(call, "a2a_outbound") ? withoutContent(value) : value }, { tasks });
 }
 
 function notificationBody(event: AgentEvent, version: AgentVersion): string {

@@ -55,7 +55,7 @@ test("a tenant whose push receivers never answer delays no other tenant, and its
       tenant: async () => ({ agents: { keys: [{ kid: "k", key: generateKeyPairSync("ed25519").privateKey }] } }),
       scope: async () => ({}),
     },
-    gates: { looksAt: () => false },
+    gates: { inspects: () => false },
     isLetIn: async () => true,
     send: async ({ url }: { url: string }) => {
       if (url.includes("quiet")) {

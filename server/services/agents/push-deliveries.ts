@@ -13,7 +13,7 @@ import type { TaskOwner } from "./task-owner.ts";
 interface DeliveryParts {
   readonly tasks: AgentTasks;
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
-  readonly gates: Pick<Gates, "looksAt">;
+  readonly gates: Pick<Gates, "inspects">;
   readonly send: AgentSend;
   readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;

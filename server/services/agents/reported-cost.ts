@@ -59,7 +59,7 @@ export class ReportedCost {
       if (this.claimed === null) return;
       this.parts.tasks
         .renewCost(this.claimed, this.call.id)
-        .catch((error: Error) => this.parts.log.warn("agent_cost_not_kept", { call_id: this.call.id, error }));
+        .catch((error: Error) => this.parts.log.warn("agent_cost_not_stored", { call_id: this.call.id, error }));
     }, CLAIM_RENEWED_MS);
     return () => clearInterval(timer);
   }
@@ -67,7 +67,7 @@ export class ReportedCost {
   private async count({ taskId, micros }: { readonly taskId: string; readonly micros: number }): Promise<void> {
     const task = { tenant_id: this.call.identity?.tenantId ?? "", agent_id: this.route.agent.id, id: taskId };
     const more = await this.parts.tasks.countCost(task, micros, this.own, this.call.id).catch((error: Error) => {
-      this.parts.log.warn("agent_cost_not_kept", { call_id: this.call.id, error });
+      this.parts.log.warn("agent_cost_not_stored", { call_id: this.call.id, error });
       return undefined;
     });
     this.own += more ?? micros - this.own;

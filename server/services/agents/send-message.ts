@@ -29,7 +29,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     params,
     headers: { ...outgoingHeaders(call, route, parts), ...extensions.headers },
     abort: call.abort,
-    hear: extensions.hear,
+    hear: extensions.noteAnswered,
   });
   if (isRefusal(event)) return refused(event);
   const cost = new ReportedCost(call, route, false, parts);

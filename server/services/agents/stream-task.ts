@@ -58,7 +58,7 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
     params,
     headers: { ...outgoingHeaders(call, route, parts), ...extensions.headers },
     abort: call.abort,
-    hear: extensions.hear,
+    hear: extensions.noteAnswered,
   });
   if (isRefusal(events)) return refused(events);
   return streamed({ call, route, request, parts, names, extensions, pushConfig, refused, before, isKnown: false }, events);
@@ -77,8 +77,8 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   if (unrecorded !== null) return unrecorded;
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
   const extensions = new CallExtensions(call, route);
-  const { headers, hear } = extensions;
-  const taskRequest = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
+  const { headers, noteAnswered: mayAnswerFromKnown } = extensions;
+  const taskRequest = { agent: route.agent, params: { id: row.id }, headers, hear: mayAnswerFromKnown, abort: call.abort };
   const events = await outlet.look(call).upstream.stream({ ...taskRequest, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
   const before = knownTask(row);
@@ -155,7 +155,7 @@ class KeptStream {
 
   private async keepSoon(): Promise<void> {
     const { call, parts } = this.stream;
-    const written = this.keep().catch((error: Error) => void parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+    const written = this.keep().catch((error: Error) => void parts.log.warn("agent_task_not_stored", { call_id: call.id, error }));
     let timer: ReturnType<typeof setTimeout> | undefined;
     await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, KEPT_WITHIN_MS)))]);
     clearTimeout(timer);

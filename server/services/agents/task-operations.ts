@@ -37,7 +37,7 @@ async function sendRequest(
   parts: AgentParts,
 ): Promise<JsonObject | Refusal> {
   const passage = parts.outlet.look(call);
-  const { headers, hear } = new CallExtensions(call, route);
+  const { headers, noteAnswered: hear } = new CallExtensions(call, route);
   const event = await passage.upstream.ask({ agent: route.agent, operation, params, headers, hear, abort: call.abort });
   if (isRefusal(event)) return event;
   await new ReportedCost(call, route, true, parts).take(event);

@@ -45,20 +45,20 @@ test("tasks whose agent reports no progress make room for tasks waiting to be wa
     upstream,
     isLetIn: async () => true,
     snapshots: { tenant: async () => ({ enabled: true, agents: { byId: new Map([["agent", agent]]) } }), scope: async () => ({}) },
-    gates: { looksAt: () => false },
+    gates: { inspects: () => false },
     clock: { now: () => now, micros: () => now * 1000 },
     log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
   } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
-  await watches.look();
+  await watches.poll();
   await settled();
   expect(followed).toEqual(ids(0, 200));
-  await watches.look();
+  await watches.poll();
   await settled();
   expect(followed.length).toBe(200);
   now += 60_000;
-  await watches.look();
+  await watches.poll();
   await settled();
-  await watches.look();
+  await watches.poll();
   await settled();
   expect(followed).toEqual(ids(0, 300));
   watches.close();
@@ -80,7 +80,7 @@ test("a stream that brought artifacts or was left by the gateway is joined again
         keepWatch: async (_row: object, ms: number) => paused.resolve(ms),
         find: async () => row,
         put: async () => undefined,
-        tell: async () => undefined,
+        queueNotifications: async () => undefined,
       },
       upstream: {
         ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
@@ -96,11 +96,11 @@ test("a stream that brought artifacts or was left by the gateway is joined again
         tenant: async () => ({ enabled: true, storeBodies: "none", agents: { byId: new Map([["agent", agent]]) } }),
         scope: async () => ({}),
       },
-      gates: { looksAt: () => false },
+      gates: { inspects: () => false },
       clock: { now: () => HOUR_MS, micros: () => HOUR_MS * 1000 },
       log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
     } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
-    await watches.look();
+    await watches.poll();
     return paused.promise;
   };
   const artifact = { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "some" }] } } };
@@ -119,14 +119,18 @@ async function watched({
   storeBodies,
   isThere,
   reported = SAID,
-  looksAt = () => false,
-  tell = async () => undefined,
+  inspects = () => false,
+  queueNotifications = async () => undefined,
 }: {
   readonly storeBodies: string;
   readonly isThere: boolean;
   readonly reported?: readonly object[];
-  readonly looksAt?: () => boolean;
-  readonly tell?: (task: object, reported: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
+  readonly inspects?: () => boolean;
+  readonly queueNotifications?: (
+    task: object,
+    reported: object | null,
+    bodies: (version: string) => { readonly whole: string },
+  ) => Promise<void>;
 }) {
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
@@ -147,7 +151,7 @@ async function watched({
       keepWatch: async () => over.resolve(),
       find: async () => (isThere ? row : undefined),
       put: async (one: (typeof written)[number]) => written.push({ state: one.state, task: one.task }),
-      tell,
+      queueNotifications,
     },
     upstream: {
       ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
@@ -166,11 +170,11 @@ async function watched({
       }),
       scope: async () => ({}),
     },
-    gates: { looksAt },
+    gates: { inspects },
     clock: { now: () => 1_000_000, micros: () => 1_000_000_000 },
     log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
   } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
-  await watches.look();
+  await watches.poll();
   await over.promise;
   watches.close();
   return written;
@@ -190,8 +194,8 @@ test("once guardrails apply, notifications and the stored task have no text, eve
     isThere: true,
     reported: [SAID[0] as object, ...SAID],
     // The first two checks are made when the watch begins and for the first event.
-    looksAt: () => ++checks > 2,
-    tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
+    inspects: () => ++checks > 2,
+    queueNotifications: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
   });
   expect(notifications.map((one) => one.includes("secret"))).toEqual([true, false, false]);
   expect([last?.state, last?.task]).toEqual(["TASK_STATE_COMPLETED", null]);
@@ -237,7 +241,7 @@ test("a waiting task is polled less often with age, and polling does not reset t
         puts++;
         row = one;
       },
-      tell: async () => undefined,
+      queueNotifications: async () => undefined,
     },
     upstream: { ask: async () => ({ kind: "task", value: { id: "one", status: structuredClone(status) } }) },
     isLetIn: async () => true,
@@ -249,14 +253,14 @@ test("a waiting task is polled less often with age, and polling does not reset t
       }),
       scope: async () => ({}),
     },
-    gates: { looksAt: () => false },
+    gates: { inspects: () => false },
     clock: { now: () => now, micros: () => now * 1000 },
     log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
   } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
   for (const later of [0, 1_000, 100_000, 86_400_000]) {
     now += later;
     over = Promise.withResolvers<void>();
-    await watches.look();
+    await watches.poll();
     await over.promise;
   }
   watches.close();

@@ -22,7 +22,7 @@ import { withoutContent } from "./without-content.ts";
 interface WatchParts {
   readonly tasks: AgentTasks;
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
-  readonly gates: Pick<Gates, "looksAt">;
+  readonly gates: Pick<Gates, "inspects">;
   readonly upstream: AgentUpstream;
   readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export class TaskWatches {
     this.parts = parts;
   }
 
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { tasks, clock } = this.parts;
     const most = MOST_AT_ONCE - this.watched.size;
     const underWay = new Map<string, number>();
@@ -236,7 +236,7 @@ export class TaskWatches {
       await tasks.put({ ...row, state, status_at: at, updated_at: new Date(now), task }, statesAround(state));
       watched.movedAt = now;
     } catch (error) {
-      log.warn("agent_task_not_kept", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
+      log.warn("agent_task_not_stored", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
     }
   }
 }

@@ -24,20 +24,20 @@ const CLAIMS_AT_ONCE = 200;
  * row's ID is stored with the task after the begin marker and before the row. Only `settleCostClaims`, which finds the row in the database,
  * ends that claim or has another row record the cost: not even the process that wrote the row knows whether it is there for good.
  */
-export async function tellUnheardCosts(parts: UnheardCostParts): Promise<void> {
+export async function recordUnheardCosts(parts: UnheardCostParts): Promise<void> {
   const { tasks, log } = parts;
   await tasks.settleCostClaims(CLAIMS_AT_ONCE);
   const due = await tasks.takeDueCosts(AT_ONCE, LEASE_MS);
   await Promise.all(
     due.map((task) =>
-      tell(parts, task).catch((error: Error) =>
-        log.warn("agent_cost_not_told", { tenant_id: task.tenant_id, agent_id: task.agent_id, error }),
+      writeCostRow(parts, task).catch((error: Error) =>
+        log.warn("agent_cost_not_recorded", { tenant_id: task.tenant_id, agent_id: task.agent_id, error }),
       ),
     ),
   );
 }
 
-async function tell(parts: UnheardCostParts, task: DueCost): Promise<void> {
+async function writeCostRow(parts: UnheardCostParts, task: DueCost): Promise<void> {
   const { tasks, calls, budgets, snapshots, clock, log } = parts;
   const { tenant_id: tenantId, resource_group_id: groupId, root_task_id: rootTaskId, micros } = task;
   const agent = (await snapshots.tenant(tenantId))?.agents.byId.get(task.agent_id);

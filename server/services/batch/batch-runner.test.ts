@@ -35,7 +35,7 @@ test("a stopping process reports itself alive until the lines it started have en
       return answered.promise;
     },
   );
-  await runner.look();
+  await runner.poll();
   await begun.promise;
   runner.stop();
   const begunWith = beats;
@@ -68,7 +68,7 @@ test("a job whose results take long to write is kept until they are written", as
     undefined,
     () => (begun.resolve(), written.promise),
   );
-  const polled = runner.look();
+  const polled = runner.poll();
   await begun.promise;
   await runner.stayAlive();
   expect(kept).toEqual(["j"]);
@@ -97,7 +97,7 @@ test("choosing the next job takes time linear in the number of jobs", async () =
       return undefined;
     },
   });
-  await runner.look();
+  await runner.poll();
   expect(await chosen.promise).toBeLessThan(10 * jobs.length);
 });
 
@@ -116,10 +116,10 @@ test("lines whose response was lost are returned, even if their job is no longer
       returned.resolve(begun);
     },
   });
-  await runner.look();
+  await runner.poll();
   await taken.promise;
   await until(
-    () => runner.look(),
+    () => runner.poll(),
     () => Bun.peek.status(returned.promise) === "fulfilled",
   );
   expect(await returned.promise).toEqual([]);

@@ -77,7 +77,7 @@ export class BatchRunner {
   }
 
   /** Looks for work; called at an interval. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     if (this.stopped) return;
     const { store } = this.parts;
     // First, because other processes consider this one dead after it was cut off from the database for long.
@@ -116,7 +116,7 @@ export class BatchRunner {
 
   /** Looks for work at once, because a job was submitted or cancelled. */
   wake(): void {
-    void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_batches", error }));
+    void this.poll().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_batches", error }));
   }
 
   /** Starts no more lines. */

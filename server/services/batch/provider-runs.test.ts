@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../../../tests/support/until.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { jsonLog } from "../../kernel/log.ts";
-import type { BatchStanding } from "../../upstreams/providers/provider-batches.ts";
+import type { ProviderBatchStatus } from "../../upstreams/providers/provider-batches.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./provider-runs.ts";
 
 /** A batch of a model unknown to this process, as stored in the database; records what is done with it. */
@@ -36,7 +36,7 @@ function runsOf(state: "ready" | "running") {
     async look(at: number) {
       now = at;
       if (done.length > 0) taken.push(submission);
-      await runs.look();
+      await runs.poll();
       await new Promise((resolve) => setTimeout(resolve));
     },
     settled: () => runs.settled(),
@@ -61,7 +61,7 @@ test("a batch that no provider has yet is closed at once when its model is delet
 });
 
 /** A batch to be submitted to a provider that gives these answers and then reports these standings; records what is done with it. */
-function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: readonly BatchStanding[] = []) {
+function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: readonly ProviderBatchStatus[] = []) {
   const done: string[] = [];
   const submission = { id: "s", job_id: "j", tenant_id: "t", model_id: "m", operation: "chat", state: "ready", job_status: "in_progress" };
   const taken = { ...submission, job_error: null, attempts: 0, looks: 0 };
@@ -97,10 +97,10 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
     return kind === "taken" ? { kind, id: "b" } : { kind, refusal: refuse("upstream_overloaded") };
   };
   const reports = [...standings];
-  const look = async () => reports.shift() ?? { kind: "running" };
+  const readStatus = async () => reports.shift() ?? { kind: "running" };
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
-    ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
+    ...{ store, batches: { openai: { send, readStatus } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
     ...{ models: { find: async () => model as never }, finishLine: async () => null, jobFailure: async () => null, release: () => {} },
     ...{ now: () => 0, log: jsonLog("error") },
   });
@@ -108,7 +108,7 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
     ...{ done, attempts: () => taken.attempts },
     async look() {
       given = false;
-      await runs.look();
+      await runs.poll();
       await new Promise((resolve) => setTimeout(resolve));
     },
     settled: () => runs.settled(),
@@ -172,11 +172,11 @@ test("batches are polled while answers take long to deliver", async () => {
       return null;
     },
   });
-  const polled = runs.look().then(() => "looked");
+  const polled = runs.poll().then(() => "looked");
   const waits = full.promise.then(() => new Promise((resolve) => setTimeout(resolve))).then(() => "waits");
   expect(await Promise.race([polled, waits])).toBe("looked");
   await full.promise;
-  await runs.look();
+  await runs.poll();
   expect(takes).toBe(2);
   held.resolve();
   await runs.settled();
@@ -202,24 +202,24 @@ test("a tenant whose provider answers slowly leaves room for other tenants' batc
       return true;
     },
   } as unknown as ProviderRunsParts["store"];
-  const look = async (_target: unknown, id: string) => {
+  const readStatus = async (_target: unknown, id: string) => {
     seen.push(id);
     if (id !== "quick") await answered.promise;
     return { kind: "running" };
   };
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
-    ...{ store, batches: { openai: { look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
+    ...{ store, batches: { openai: { readStatus } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
     ...{ models: { find: async () => model as never }, finishLine: async () => null, jobFailure: async () => null, release: () => {} },
     ...{ now: () => 0, log: jsonLog("error") },
   });
-  await runs.look();
+  await runs.poll();
   await asked.promise;
-  await runs.look();
+  await runs.poll();
   expect(seen).toEqual(["slow0", "slow1", "quick"]);
   answered.resolve();
   await until(
-    () => runs.look(),
+    () => runs.poll(),
     () => seen.length === 21,
   );
   await runs.settled();

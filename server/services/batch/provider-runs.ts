@@ -74,7 +74,7 @@ export class ProviderRuns {
   }
 
   /** Looks for work; called at an interval. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     if (this.stopping.signal.aborted) return;
     const { store } = this.parts;
     const jobs = (await store.active()).filter(({ mode }) => mode === "provider");
@@ -185,7 +185,7 @@ export class ProviderRuns {
       const vendor = this.vendorOf(model);
       if (vendor === null) return await store.closeSubmission(taken, "model_not_found");
       if (taken.state === "ready") await this.handOver(taken, vendor);
-      else if (taken.state === "sending") await this.lookForIt(taken, vendor);
+      else if (taken.state === "sending") await this.findSubmission(taken, vendor);
       else await this.follow(taken, vendor);
     } catch (error) {
       // Closed if the batch no longer exists, or is still unreachable long after its job ended.
@@ -193,7 +193,7 @@ export class ProviderRuns {
       if (gone || (taken.job_status !== "in_progress" && taken.looks > MOST_LOOKS_AFTER_END))
         return store.closeSubmission(taken, error instanceof VendorFault ? messageOf(error.refusal) : "upstream_unreachable");
       log.warn("provider_batch_not_reached", { submission: taken.id, error: error as Error });
-      const afterMs = lookAfter(taken.looks);
+      const afterMs = delayBeforePoll(taken.looks);
       await store.noteSubmission(this.id, taken.id, {}, afterMs).catch(() => undefined);
     }
   }
@@ -217,7 +217,7 @@ export class ProviderRuns {
         return store.closeSubmission(taken, messageOf(over.refusal));
       case "later":
         if (attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, messageOf(over.refusal));
-        await store.noteSubmission(this.id, taken.id, { state: "ready" }, lookAfter(attempts + 2));
+        await store.noteSubmission(this.id, taken.id, { state: "ready" }, delayBeforePoll(attempts + 2));
         return;
       default:
         await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
@@ -229,11 +229,11 @@ export class ProviderRuns {
     const { code, message } = refuse("upstream_overloaded");
     await this.parts.store.explain(taken.job_id, { code, message });
     const again = { state: "ready", provider_batch: null, attempts } as const;
-    await this.parts.store.noteSubmission(this.id, taken.id, again, lookAfter(taken.looks, LAST_BUSY_MS));
+    await this.parts.store.noteSubmission(this.id, taken.id, again, delayBeforePoll(taken.looks, LAST_BUSY_MS));
   }
 
   /** For a batch that may or may not have been submitted: asks the provider whether it has it. */
-  private async lookForIt(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
+  private async findSubmission(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store, now } = this.parts;
     const since = taken.sending_since?.getTime() ?? now();
     const known = new Set(await store.knownBatches(taken.tenant_id));
@@ -248,29 +248,29 @@ export class ProviderRuns {
       await store.noteSubmission(this.id, taken.id, { state: "ready" }, 0);
       return;
     }
-    await store.noteSubmission(this.id, taken.id, {}, lookAfter(taken.looks));
+    await store.noteSubmission(this.id, taken.id, {}, delayBeforePoll(taken.looks));
   }
 
   private async follow(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store, log } = this.parts;
     const { signal } = this.stopping;
     const id = taken.provider_batch as string;
-    const standing = await batches.look(target, id, signal);
-    if (standing.kind === "running") {
-      if (standing.unchecked !== true) await this.accepted(taken);
+    const status = await batches.readStatus(target, id, signal);
+    if (status.kind === "running") {
+      if (status.unchecked !== true) await this.accepted(taken);
       const cancel = taken.job_status !== "in_progress" && !taken.cancelled;
       if (cancel) await batches.cancel(target, id, signal);
       await store.noteSubmission(
         this.id,
         taken.id,
         { cancelled: taken.cancelled || cancel },
-        cancel ? FIRST_LOOK_MS : lookAfter(taken.looks),
+        cancel ? FIRST_LOOK_MS : delayBeforePoll(taken.looks),
       );
       return;
     }
     const tidied = () =>
       batches.tidy?.(target, id, signal).catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
-    if (standing.kind === "full") {
+    if (status.kind === "full") {
       if (taken.job_status !== "in_progress") await store.closeSubmission(taken, taken.job_error ?? "batch_cancelled");
       // A batch that another release of the gateway submitted has no lines left to send again.
       else if ((await store.linesToSend(taken)).length === 0) await store.closeSubmission(taken, "upstream_overloaded");
@@ -280,9 +280,9 @@ export class ProviderRuns {
     }
     await this.accepted(taken);
     await this.collect(taken, batches.results(target, id, signal));
-    const calledOff = standing.why === "cancelled" ? taken.job_error : null;
-    const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
-    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${shortened(standing.message)}`);
+    const calledOff = status.why === "cancelled" ? taken.job_error : null;
+    const ending = calledOff ?? (status.why === "failed" || status.why === null ? "upstream_error" : `batch_${status.why}`);
+    await store.closeSubmission(taken, status.message === null ? ending : `${ending}: ${shortened(status.message)}`);
     await tidied();
   }
 
@@ -309,7 +309,7 @@ export class ProviderRuns {
   }
 }
 
-const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
+const delayBeforePoll = (polls: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(polls, 30));
 
 /** An error code, followed by a colon and a reason if there is one. */
 function messageOf(refusal: Refusal): string {

@@ -46,7 +46,7 @@ export async function withAddresses(
 }
 
 /** Stores generated or transcribed audio. Returns the header with the file's ID, or no header if it could not be stored. */
-export async function storedSound(
+export async function storeAudio(
   call: Call,
   files: FileService,
   bytes: AsyncIterable<Uint8Array>,

@@ -43,26 +43,26 @@ export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[
   const due = new DueConnectors(parts.directory);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const byTenant = new Map<string, { readonly looking: Promise<void>; readonly since: number }>();
+  const byTenant = new Map<string, { readonly sync: Promise<void>; readonly since: number }>();
   const isRoom = () => {
     const slowSince = parts.directory.clock.now() - SLOW_MS;
     return byTenant.size < MOST_IN_ALL && [...byTenant.values()].filter(({ since }) => since > slowSince).length < MOST_AT_ONCE;
   };
-  const look = async () => {
+  const syncNext = async () => {
     while (!signal.aborted && isRoom()) {
       const connector = await due.takeUp([...byTenant.keys()]);
       if (connector === null) return;
-      const looking = lookAt(parts, due, connector, signal)
+      const sync = syncConnector(parts, due, connector, signal)
         .catch((error: Error) => parts.log.warn("connector_not_synced", { connector_id: connector.id, error }))
         .finally(() => byTenant.delete(connector.tenant_id));
-      byTenant.set(connector.tenant_id, { looking, since: parts.directory.clock.now() });
+      byTenant.set(connector.tenant_id, { sync: sync, since: parts.directory.clock.now() });
     }
   };
   return {
-    jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: look }],
+    jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: syncNext }],
     async stop() {
       stopping.abort(new Stopped());
-      await Promise.all([...byTenant.values()].map(({ looking }) => looking));
+      await Promise.all([...byTenant.values()].map(({ sync: looking }) => looking));
     },
   };
 }
@@ -75,7 +75,7 @@ function bounded(stopping: AbortSignal): { readonly signal: AbortSignal; over():
 }
 
 /** Synchronizes one connector and records the result; if the gateway is stopping, the connector becomes due again. */
-async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, stopping: AbortSignal): Promise<void> {
+async function syncConnector(parts: SyncParts, due: DueConnectors, connector: DueConnector, stopping: AbortSignal): Promise<void> {
   let problem: string | null = null;
   let waitMs = 0;
   const { signal, over } = bounded(stopping);

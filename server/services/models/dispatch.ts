@@ -36,7 +36,7 @@ export interface Dispatch {
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
   transcribe(call: Call, request: TranscriptionRequest): Promise<Answer | Refusal>;
   /** Starts a video job; its result is followed up elsewhere. */
-  film(call: Call, request: VideosRequest, submission: VideoSubmission): Promise<Answer | Refusal>;
+  video(call: Call, request: VideosRequest, submission: VideoSubmission): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   rerank(call: Call, request: RerankRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
@@ -62,7 +62,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
     draw: (call, request) => send(call, imagesModelRequest(request, parts)),
     speak: (call, request) => send(call, speechModelRequest(request, parts.providers)),
     transcribe: (call, request) => send(call, transcriptionModelRequest(request, parts.providers)),
-    film: (call, request, submission) => send(call, videosModelRequest(request, submission, parts)),
+    video: (call, request, submission) => send(call, videosModelRequest(request, submission, parts)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     rerank: (call, request) => send(call, rerankModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>

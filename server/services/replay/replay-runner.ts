@@ -9,7 +9,7 @@ import {
   type ReplaySoFar,
   type ReplayWork,
   setReplayAside,
-  tellReplayGoesOn,
+  reportReplayRunning,
 } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
@@ -70,7 +70,7 @@ export class ReplayRunner {
       return endReplayWork(directory, work, { state: "errored", error: "the AI System or its suite is gone" });
     const digest = await liveContractDigest(directory, work);
     if (work.soFar.results.length > 0 && work.contract_digest !== digest) return endReplayWork(directory, work, CHANGED);
-    if (!(await tellReplayGoesOn(directory, work, digest))) return;
+    if (!(await reportReplayRunning(directory, work, digest))) return;
     const recorded = this.recordedFor(work, digest);
     try {
       const found = await this.replayed(work, suite, scope, recorded.goesOn);
@@ -89,7 +89,7 @@ export class ReplayRunner {
   private recordedFor(work: ReplayWork, digest: string | null) {
     let cancelled = false;
     const timer = setInterval(() => {
-      void tellReplayGoesOn(this.parts.directory, work, digest)
+      void reportReplayRunning(this.parts.directory, work, digest)
         .then((open) => {
           cancelled ||= !open;
         })

@@ -34,7 +34,7 @@ type RecordedField = "mcp_method" | "mcp_request_id" | "mcp_capability_name" | "
 /** Removes that text from the row. */
 export type Forget = (field: RecordedField) => void;
 
-interface Look {
+interface ParamSlots {
   readonly slots: TextSlot[];
   readonly changed: Changed;
   readonly forget: () => void;
@@ -54,19 +54,19 @@ export function messageTexts({ kind, id, method, params, document }: RpcMessage,
   else if (id === null) collectSlots(value, "id", slots, () => document.touch("id"), exactReading(document.memberText("id") ?? ""));
   if (method === null) return;
   if (!Object.hasOwn(OWN_PARAMS, method)) slots.push(fixedSlot("fixed_name", method, () => forget("mcp_method")));
-  const look: Look = { slots, changed: () => document.touch("params"), forget: () => forget("mcp_capability_name") };
-  paramTexts(method, params, look, exactReading(document.memberText("params") ?? ""));
+  const paramSlots: ParamSlots = { slots, changed: () => document.touch("params"), forget: () => forget("mcp_capability_name") };
+  paramTexts(method, params, paramSlots, exactReading(document.memberText("params") ?? ""));
 }
 
-function paramTexts(method: string, params: JsonObject, look: Look, exact: unknown): void {
-  const { slots, changed } = look;
+function paramTexts(method: string, params: JsonObject, into: ParamSlots, exact: unknown): void {
+  const { slots, changed } = into;
   const own = { ...OF_EVERY_REQUEST, ...ownEntry(OWN_PARAMS, method) };
   for (const key of Object.keys(params)) {
     if (key === ANSWERS) continue;
     const known = ownEntry(own, key);
     const value = params[key];
-    if (typeof known === "string") read(known, params, key, look, exactAt(exact, key));
-    else if (known !== undefined && isObject(value)) members(known, value, look, exactAt(exact, key));
+    if (typeof known === "string") read(known, params, key, into, exactAt(exact, key));
+    else if (known !== undefined && isObject(value)) members(known, value, into, exactAt(exact, key));
     else {
       collectSlots(params, key, slots, changed, exactAt(exact, key));
       if (known === undefined && key !== "arguments") slots.push(memberNameSlot(params, key, changed));
@@ -74,11 +74,11 @@ function paramTexts(method: string, params: JsonObject, look: Look, exact: unkno
   }
 }
 
-function members(known: ParamMembers, holder: JsonObject, look: Look, exact: unknown): void {
-  const { slots, changed } = look;
+function members(known: ParamMembers, holder: JsonObject, into: ParamSlots, exact: unknown): void {
+  const { slots, changed } = into;
   for (const name of Object.keys(holder)) {
     const reading = ownEntry(known, name);
-    if (reading !== undefined) read(reading, holder, name, look, exactAt(exact, name));
+    if (reading !== undefined) read(reading, holder, name, into, exactAt(exact, name));
     else {
       collectSlots(holder, name, slots, changed, exactAt(exact, name));
       slots.push(memberNameSlot(holder, name, changed));
@@ -86,11 +86,11 @@ function members(known: ParamMembers, holder: JsonObject, look: Look, exact: unk
   }
 }
 
-function read(reading: ParamReading, holder: Holder, key: string | number, look: Look, exact: unknown): void {
-  const { slots, changed, forget } = look;
+function read(reading: ParamReading, holder: Holder, key: string | number, into: ParamSlots, exact: unknown): void {
+  const { slots, changed, forget } = into;
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
   if (reading === "aside") return metaTexts(holder, key, slots, changed, exact);
-  if (Array.isArray(value) && reading !== "text") value.forEach((_, at) => read(reading, value, at, look, exactAt(exact, at)));
+  if (Array.isArray(value) && reading !== "text") value.forEach((_, at) => read(reading, value, at, into, exactAt(exact, at)));
   else if (reading === "text" || isObject(value)) collectSlots(holder, key, slots, changed, exact);
   else if (typeof value === "string" && (reading !== "handle" || hasWords(value)))
     slots.push(
@@ -107,16 +107,16 @@ export function metaTexts(holder: Holder, key: string | number, slots: TextSlot[
       const member = value[name];
       if (META_HANDLES.has(name) && typeof member === "string" && !hasWords(member)) continue;
       metaTexts(value, name, slots, changed, exactAt(exact, name));
-      if (!isProtocolMember(name)) slots.push(aside(memberNameSlot(value, name, changed)));
+      if (!isProtocolMember(name)) slots.push(asAside(memberNameSlot(value, name, changed)));
     }
   else if (!(typeof key === "string" && META_HANDLES.has(key) && typeof value === "number")) {
     const found: TextSlot[] = [];
     collectSlots(holder, key, found, changed, exact);
-    for (const slot of found) slots.push(aside(slot));
+    for (const slot of found) slots.push(asAside(slot));
   }
 }
 
-function aside(slot: TextSlot): TextSlot {
+function asAside(slot: TextSlot): TextSlot {
   return {
     role: slot.role,
     kind: slot.kind,

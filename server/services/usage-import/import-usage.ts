@@ -78,12 +78,12 @@ async function keysOf(
   { vendor, access }: ImportAccess,
 ): Promise<VendorKey[] | null> {
   const ends = clock.now() + KEYS_MS;
-  const goesOn = async (found: number) => {
+  const renewLease = async (found: number) => {
     if (clock.now() >= ends || found > MOST_KEYS) throw new UsageRefused("The vendor's list of keys has no end.", { passing: false });
     await keepRun(db, run, new Date(clock.now()));
   };
   try {
-    return (await vendor.keys?.(access, goesOn)) ?? null;
+    return (await vendor.keys?.(access, renewLease)) ?? null;
   } catch (error) {
     if (error instanceof UsageRefused && !error.passing) return null;
     throw error;

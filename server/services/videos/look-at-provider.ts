@@ -7,7 +7,7 @@ import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import type { JsonValue } from "../../kernel/json-value.ts";
-import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire/videos/video-codec.ts";
+import type { ProviderAsk, VideoCodec, VideoJobState, VideoOutput } from "../../wire/videos/video-codec.ts";
 
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;
 
@@ -48,7 +48,9 @@ export async function providerOfJob(
 }
 
 /** `gone`: the provider has no such job. `unclear`: the answer did not tell the job's state. */
-export type JobReading = { readonly kind: "look"; readonly look: VideoLook } | { readonly kind: "gone" | "unclear"; readonly why: string };
+export type JobReading =
+  | { readonly kind: "look"; readonly look: VideoJobState }
+  | { readonly kind: "gone" | "unclear"; readonly why: string };
 
 export async function readJob({ ask, codec }: JobProvider, upstreamId: string): Promise<JobReading> {
   const answered = await askWhole(ask, codec.ask(upstreamId));
@@ -56,8 +58,8 @@ export async function readJob({ ask, codec }: JobProvider, upstreamId: string): 
   const { status, json } = answered;
   if (status === 404 || status === 410) return { kind: "gone", why: `the provider answered ${status}` };
   if (status < 200 || status >= 300) return { kind: "unclear", why: `the provider answered ${status}` };
-  const look = codec.read(json, upstreamId);
-  return look === null ? { kind: "unclear", why: "the provider's answer says nothing of the job" } : { kind: "look", look };
+  const reading = codec.read(json, upstreamId);
+  return reading === null ? { kind: "unclear", why: "the provider's answer says nothing of the job" } : { kind: "look", look: reading };
 }
 
 export async function askWhole(

@@ -62,7 +62,7 @@ test.each([
   const journal = { takes: false, accepts: true };
   const [first, other] = [processWith(journal), processWith({ takes: true, accepts: true })];
   const job = await endedJob(tenant, first.runner.id);
-  await first.runner.look();
+  await first.runner.poll();
   await until(
     () => first.written.length,
     (count) => count === 1,
@@ -70,7 +70,7 @@ test.each([
   // Nobody knows yet whether the row is stored: not even the process that wrote it writes another one.
   const looks = (await job()).looks;
   await until(
-    async () => (await dueNow(tenant), await first.runner.look(), await job()),
+    async () => (await dueNow(tenant), await first.runner.poll(), await job()),
     (row) => row.looks > looks + 1,
   );
   expect([first.written.length, (await job()).settlement_id]).toEqual([1, first.written[0] ?? ""]);
@@ -78,7 +78,7 @@ test.each([
   await first.runner.stop();
   await rowAppears(tenant, first.written[0] ?? "", found);
   await until(
-    async () => (await dueNow(tenant), await other.runner.look(), await job()),
+    async () => (await dueNow(tenant), await other.runner.poll(), await job()),
     ({ settled_at: settledAt }) => settledAt !== null,
   );
   expect(first.written.length + other.written.length).toBe(rows);
@@ -93,10 +93,10 @@ test.each([
 test("a process that can write no audit row leaves its jobs to one that can", async () => {
   const [failed, other] = [processWith({ takes: false, accepts: false }), processWith({ takes: true, accepts: true })];
   const job = await endedJob("left", failed.runner.id);
-  await failed.runner.look();
-  await other.runner.look();
+  await failed.runner.poll();
+  await other.runner.poll();
   await until(
-    async () => (await other.runner.look(), await job()),
+    async () => (await other.runner.poll(), await job()),
     ({ settled_at: settledAt }) => settledAt !== null,
   );
   expect([failed.written.length, other.written.length]).toEqual([0, 1]);

@@ -5,7 +5,7 @@ import { costAt, costOfUsage } from "../../road/metering/cost.ts";
 import { VIDEO_TOKENS_PER_SECOND, billedVideoSeconds } from "../../road/metering/video-billing.ts";
 import type { ReferencedVideo } from "../../wire/media-request.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
-import type { VideoLook } from "../../wire/videos/video-codec.ts";
+import type { VideoJobState } from "../../wire/videos/video-codec.ts";
 
 const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
@@ -18,18 +18,18 @@ export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices 
 }
 
 /** The highest cost of a job in micro-dollars; 0 if nothing in it has a price. */
-export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: ReferencedVideo): number {
-  const videoSeconds = Math.ceil(billedVideoSeconds(model, film));
+export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, video: ReferencedVideo): number {
+  const videoSeconds = Math.ceil(billedVideoSeconds(model, video));
   const tokens = videoSeconds * VIDEO_TOKENS_PER_SECOND;
   const costs = [prices, ...tiers.map((tier) => tier.prices)].flatMap((of: Prices) => [
-    costOfUsage(of, { ...NOTHING, videoSeconds, videoResolution: film.resolution })?.micros ?? 0,
+    costOfUsage(of, { ...NOTHING, videoSeconds, videoResolution: video.resolution })?.micros ?? 0,
     of.input === null || of.output === null ? 0 : (costOfUsage(of, { ...NOTHING, output: tokens, videoOutput: tokens })?.micros ?? 0),
   ]);
   return Math.max(0, ...costs);
 }
 
 /** Usage of a job that produced a video: tokens if the provider reports them, and the length of the video. */
-export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, "usage" | "seconds">): Usage {
+export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoJobState, "usage" | "seconds">): Usage {
   const used = { ...(usage ?? NOTHING), videoSeconds: secondsMade(job, seconds), videoResolution: job.resolution };
   return plausibleUsage(used) ?? { ...NOTHING, videoSeconds: job.seconds ?? 0, videoResolution: job.resolution, estimated: true };
 }

@@ -29,7 +29,7 @@ async function writtenWhen(code: "too_many_uploads" | "files_unavailable"): Prom
     recording: () => true,
     ...{ now: Date.now, random: () => 0.5, log: { warn: () => undefined } },
   } as unknown as VideoRunnerParts);
-  await runner.look();
+  await runner.poll();
   await done.promise;
   return written;
 }

@@ -51,10 +51,10 @@ test("a tenant whose provider never answers does not delay other tenants' jobs",
   });
   await leave("flood", runner.id, 30, 600);
   await leave("quiet", runner.id, 2, 1);
-  await runner.look();
+  await runner.poll();
   expect(Object.fromEntries(begun)).toEqual({ flood: 12, quiet: 2 });
   // Jobs under way count among their tenant's jobs the next time.
-  await runner.look();
+  await runner.poll();
   expect(begun.get("flood")).toBe(12);
   await sql`UPDATE video_jobs SET look_at = now() + interval '1 hour'`.execute(database.db);
   for (const answer of stuck) answer();
@@ -81,11 +81,11 @@ test("a job's hold exists once, at the process that runs the job", async () => {
   away.submitting.add("held2");
   const [first] = await jobs();
   await away.hold(first as VideoJob);
-  await other.look();
+  await other.poll();
   await stayAlive();
   expect([...ever].sort()).toEqual([`call-held1/video/${away.id}`, ...["1", "2"].map((n) => `call-held${n}/video/${other.id}`)].sort());
   await until(jobs, ([, second]) => second?.settled_at != null);
-  await away.look();
+  await away.poll();
   await until(
     () => [...holds],
     (held) => held.length === 1,
@@ -95,9 +95,9 @@ test("a job's hold exists once, at the process that runs the job", async () => {
   await store.noteAccepted(away.id, "held2", "up2", 3_600_000);
   await away.hold((await jobs())[1] as VideoJob);
   away.submitting.delete("held2");
-  await away.look();
+  await away.poll();
   await stayAlive();
-  await other.look();
+  await other.poll();
   expect([...holds].sort()).toEqual([`call-held1/video/${other.id}`, `call-held2/video/${away.id}`].sort());
 });
 
@@ -111,7 +111,7 @@ test("a job whose model was deleted fails soon with that reason", async () => {
   const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
   const polled = async () => {
     await sql`UPDATE video_jobs SET look_at = now() - interval '1 second' WHERE id = 'deleted1'`.execute(database.db);
-    await runner.look();
+    await runner.poll();
     return job();
   };
   const { status, error } = await until(polled, ({ ended_at: endedAt }) => endedAt !== null);

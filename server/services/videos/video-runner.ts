@@ -8,7 +8,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
 import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import { inputTokens, type Usage } from "../../wire/usage.ts";
-import type { VideoLook } from "../../wire/videos/video-codec.ts";
+import type { VideoJobState } from "../../wire/videos/video-codec.ts";
 import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";
 import { settleJob } from "./settle-job.ts";
 import { costOfJob, usageOfVideo } from "./video-cost.ts";
@@ -64,7 +64,7 @@ export class VideoRunner {
   private readonly unheld = new Map<string, VideoJob>();
   private renewedAt = Number.NEGATIVE_INFINITY;
   private checkedAt = Number.NEGATIVE_INFINITY;
-  private looking = false;
+  private polling = false;
   private stopped = false;
 
   constructor(parts: VideoRunnerParts) {
@@ -77,12 +77,12 @@ export class VideoRunner {
   }
 
   /** Looks for work; called at an interval. */
-  async look(): Promise<void> {
-    if (this.stopped || this.looking || !this.parts.recording()) return;
+  async poll(): Promise<void> {
+    if (this.stopped || this.polling || !this.parts.recording()) return;
     // Without jobs of its own, it only looks for jobs of dead processes, and less often.
     if (this.held.size === 0 && performance.now() - this.checkedAt < IDLE_MS) return;
     this.checkedAt = performance.now();
-    this.looking = true;
+    this.polling = true;
     const { store } = this.parts;
     try {
       if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
@@ -94,7 +94,7 @@ export class VideoRunner {
       const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };
       for (const job of await store.due(this.id, turns, [...this.underWay.keys(), ...this.submitting])) this.begin(job);
     } finally {
-      this.looking = false;
+      this.polling = false;
     }
   }
 
@@ -123,7 +123,7 @@ export class VideoRunner {
   }
 
   wake(): void {
-    void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
+    void this.poll().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
   }
 
   /** Renews this process's heartbeat, at most every `RENEWED_MS`. */
@@ -201,10 +201,10 @@ export class VideoRunner {
     return over ? this.expire(job, provider) : this.later(job);
   }
 
-  private async follow(job: VideoJob, provider: JobProvider, look: VideoLook, over: boolean): Promise<void> {
-    const { state, progress } = look;
-    if (state === "completed") return this.fetch(job, provider, look);
-    if (state === "failed" || state === "cancelled") return this.end(job, this.endOf(job, state, look.error, look.usage));
+  private async follow(job: VideoJob, provider: JobProvider, reading: VideoJobState, over: boolean): Promise<void> {
+    const { state, progress } = reading;
+    if (state === "completed") return this.fetch(job, provider, reading);
+    if (state === "failed" || state === "cancelled") return this.end(job, this.endOf(job, state, reading.error, reading.usage));
     if (over) return this.expire(job, provider);
     await this.parts.store.note(this.id, job.id, {
       status: state,
@@ -215,12 +215,12 @@ export class VideoRunner {
   }
 
   /** Stores the video, in the transaction that ends the job. If the job cannot be ended, the file is discarded. */
-  private async fetch(job: VideoJob, provider: JobProvider, look: VideoLook): Promise<void> {
+  private async fetch(job: VideoJob, provider: JobProvider, reading: VideoJobState): Promise<void> {
     const { files, store, tenant: tenantOf } = this.parts;
     const tenant = await tenantOf(job.tenant_id);
-    if (tenant === null || look.output === null) return this.later(job);
-    const used = usageOfVideo(job, look);
-    const received = await files.receive(job.tenant_id, videoBytes(provider, look.output), () => "video");
+    if (tenant === null || reading.output === null) return this.later(job);
+    const used = usageOfVideo(job, reading);
+    const received = await files.receive(job.tenant_id, videoBytes(provider, reading.output), () => "video");
     if (isRefusal(received)) {
       // Blocked by the tenant's own uploads, which may take a while. The video is paid for, so this counts as no failure.
       if (received.code === "too_many_uploads") return this.keep(job);

@@ -5,7 +5,7 @@ import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.t
 import type { Answer, WholeAnswer } from "../../road/answer.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
-import type { VideoLook } from "../../wire/videos/video-codec.ts";
+import type { VideoJobState } from "../../wire/videos/video-codec.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { billedVideoSeconds, billedVideoTokens } from "../../road/metering/video-billing.ts";
 import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look-at-provider.ts";
@@ -68,7 +68,7 @@ export class VideoService {
     call: Call,
     owner: VideoOwner,
     request: VideosRequest,
-    film: (onItsWay: VideoOnItsWay) => Promise<Answer | Refusal>,
+    video: (onItsWay: VideoOnItsWay) => Promise<Answer | Refusal>,
   ): Promise<VideoJob | Refusal | WholeAnswer> {
     const { store, runner } = this.parts;
     if ((await store.countOpen(owner.tenantId)) >= MOST_OPEN)
@@ -94,7 +94,7 @@ export class VideoService {
     };
     runner.submitting.add(id);
     try {
-      const answer = await film(onItsWay);
+      const answer = await video(onItsWay);
       if (isRefusal(answer) || answer.kind !== "whole" || answer.failure !== null) {
         if (written) await (unsure ? this.lost(id) : store.drop(runner.id, id)).catch(() => undefined);
         return isRefusal(answer) || answer.kind === "whole" ? answer : refuse("upstream_invalid_response");
@@ -159,9 +159,9 @@ export class VideoService {
       return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
     }
     // Some providers' cancel request deletes and bills a finished video, so a cancellation that comes too late is refused first.
-    const standing = await readJob(provider, upstreamId);
-    if (standing.kind !== "look") return refuse("video_not_cancellable", undefined, { reason: standing.why });
-    if (!isUnderWay(standing.look)) return refuse("video_ended");
+    const reading = await readJob(provider, upstreamId);
+    if (reading.kind !== "look") return refuse("video_not_cancellable", undefined, { reason: reading.why });
+    if (!isUnderWay(reading.look)) return refuse("video_ended");
     const answered = await askWhole(provider.ask, question);
     if (isRefusal(answered)) return answered;
     const { status, json } = answered;
@@ -199,14 +199,14 @@ export class VideoService {
       provider_key: model.provider.providerKey,
       resolution: request.resolution,
       // Never zero, because it is billed if the provider reports no length.
-      seconds: request.seconds ?? usualSeconds ?? billedVideoSeconds(model, request.film),
+      seconds: request.seconds ?? usualSeconds ?? billedVideoSeconds(model, request.video),
       chat_id: request.chatId,
       source_job_id: request.source?.jobId ?? null,
       source_seconds: request.source?.as === "extension" ? (request.source.seconds ?? 0) : null,
       display_name: request.displayName,
       prices: JSON.stringify(prices),
-      held_micro_usd: mostOfJob(model, prices, request.film),
-      held_tokens: billedVideoTokens(model, request.film),
+      held_micro_usd: mostOfJob(model, prices, request.video),
+      held_tokens: billedVideoTokens(model, request.video),
       owner: runner.id,
       look_at: new Date(now + SUBMITTED_WITHIN_MS),
       request_id: call.id,
@@ -220,4 +220,4 @@ export class VideoService {
   }
 }
 
-const isUnderWay = ({ state }: VideoLook): boolean => state === "queued" || state === "in_progress";
+const isUnderWay = ({ state }: VideoJobState): boolean => state === "queued" || state === "in_progress";

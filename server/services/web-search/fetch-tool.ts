@@ -29,7 +29,7 @@ export interface FetchParts extends PageReaders {
   readonly fetch: FetchPage;
   readonly pages: BoundedCache<ReadPage>;
   readonly addresses: GivenAddresses;
-  readonly gates: Pick<Gates, "inspect" | "looksAt">;
+  readonly gates: Pick<Gates, "inspect" | "inspects">;
 }
 
 export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Promise<ToolResult | Refusal> {
@@ -66,7 +66,7 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
 
 /** Inspects the whole text before it is cut: the caller chooses where, and a value split across two parts would escape the guardrails. */
 async function clearedText(call: Call, text: string, { gates }: Pick<FetchParts, "gates">): Promise<string | Refusal> {
-  if (!gates.looksAt(call, "mcp_output")) return text;
+  if (!gates.inspects(call, "mcp_output")) return text;
   let cleared = text;
   const refusal = await gates.inspect(call, "mcp_output", [
     { role: "tool", kind: "text", text, replace: (other) => void (cleared = other) },

@@ -10,7 +10,7 @@ function serving({ ask = async () => "nothing", fetch = async () => "nothing" }:
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
     addresses: { give: async () => undefined, wasGiven: async () => true } as never,
-    gates: { looksAt: () => false, inspect: async () => null },
+    gates: { inspects: () => false, inspect: async () => null },
     ...{ ask, fetch, readPdf: async () => "no" },
     reader: () => ({ push: () => undefined, end: () => [] }),
   });

@@ -20,7 +20,7 @@ function serving({
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
     addresses: { give: async () => undefined, wasGiven: async () => true } as never,
-    gates: { looksAt: () => false, inspect: async () => null },
+    gates: { inspects: () => false, inspect: async () => null },
     ask: async (_provider, question) => {
       questions.push(question);
       return found;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { leaveTask } from "../../../tests/support/records/agent-task-rows.ts";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { tellPushConfigs, type ReportedStatus } from "./agent-pushes.ts";
+import { queuePushNotifications, type ReportedStatus } from "./agent-pushes.ts";
 
 const MIB = 1024 * 1024;
 const TASK = { tenant_id: "default", agent_id: "agent", id: "t" };
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const tell = (whole: string, brief: string, status: ReportedStatus | null = null) =>
-  tellPushConfigs(database.db, TASK, status, () => ({ whole, brief }));
+  queuePushNotifications(database.db, TASK, status, () => ({ whole, brief }));
 const waiting = async () =>
   (await database.db.selectFrom("agent_push_deliveries").select("body").where("id", "<>", "d").orderBy("id").execute()).map(
     ({ body }) => body,

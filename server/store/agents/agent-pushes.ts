@@ -125,7 +125,7 @@ export async function keepWatch(db: Database, task: TaskKey, leaseMs: number): P
  * Queues an event for every subscriber of the task. A `status` is queued once, and none after the one that ended the task; null if the
  * event is not a status.
  */
-export async function tellPushConfigs(
+export async function queuePushNotifications(
   db: Database,
   task: TaskKey,
   status: ReportedStatus | null,

@@ -58,7 +58,7 @@ export async function dropVideoJob(db: Database, owner: string, id: string): Pro
 }
 
 /** Writes the result of a poll if this process holds the job. Returns false if another process holds it. */
-export async function noteVideoLook(
+export async function noteVideoPoll(
   db: Database,
   owner: string,
   id: string,

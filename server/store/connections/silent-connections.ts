@@ -40,7 +40,7 @@ export class SilentConnections {
   private readonly config: pg.ClientConfig;
   private readonly log: Log;
   private readonly timer: ReturnType<typeof setInterval>;
-  private looking = false;
+  private checking = false;
 
   constructor(pool: pg.Pool, config: pg.ClientConfig, log: Log) {
     this.config = config;
@@ -48,7 +48,7 @@ export class SilentConnections {
     pool.on("acquire", (client) => this.use(client, true));
     pool.on("release", (_error, client) => this.use(client, false));
     pool.on("remove", (client) => this.watched.delete(client));
-    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.timer = setInterval(() => void this.check(), LOOK_EVERY_MS);
     this.timer.unref();
   }
 
@@ -70,9 +70,9 @@ export class SilentConnections {
     clearInterval(this.timer);
   }
 
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  private async check(): Promise<void> {
+    if (this.checking) return;
+    this.checking = true;
     try {
       const now = performance.now();
       const silent = [...this.watched].filter(([client, one]) => hasBeenSilent(client, one) && one.believedUntil <= now);
@@ -90,7 +90,7 @@ export class SilentConnections {
     } catch {
       // Nobody answers: the database is down, and its open connections may be all that is left of it.
     } finally {
-      this.looking = false;
+      this.checking = false;
     }
   }
 

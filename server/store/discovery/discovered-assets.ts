@@ -89,7 +89,7 @@ export async function countCoverage(db: Database | Trx, tenantId: string): Promi
  */
 export async function putSeenAssets(trx: Trx, tenantId: string, source: string, assets: readonly SeenAsset[]): Promise<string[]> {
   if (assets.length === 0) return [];
-  const saysHowSetUp = sql`EXCLUDED.source <> 'mdm_csv'`;
+  const describesSetup = sql`EXCLUDED.source <> 'mdm_csv'`;
   const { rows } = await sql<{ identity: string; added: boolean }>`
     INSERT INTO discovered_assets AS a (id, tenant_id, identity, source, asset_type, device_id, name, version, location_hash, config_digest,
                                         endpoints, attributes, governance_status, governance_reason, first_seen, last_seen)
@@ -99,11 +99,11 @@ export async function putSeenAssets(trx: Trx, tenantId: string, source: string, 
            version text, location_hash text, config_digest text, endpoints jsonb, attributes jsonb, seen_at timestamptz)
      ORDER BY s.identity
     ON CONFLICT (tenant_id, identity) DO UPDATE
-      SET source = EXCLUDED.source, name = EXCLUDED.name, version = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.version ELSE coalesce(EXCLUDED.version, a.version) END, status = 'active', last_seen = EXCLUDED.last_seen,
-          config_digest = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.config_digest ELSE a.config_digest END,
-          endpoints = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.endpoints ELSE a.endpoints END,
-          attributes = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.attributes ELSE a.attributes || EXCLUDED.attributes END,
-          dismissed_reason = CASE WHEN ${saysHowSetUp} AND a.dismissed_digest IS DISTINCT FROM EXCLUDED.config_digest THEN NULL
+      SET source = EXCLUDED.source, name = EXCLUDED.name, version = CASE WHEN ${describesSetup} THEN EXCLUDED.version ELSE coalesce(EXCLUDED.version, a.version) END, status = 'active', last_seen = EXCLUDED.last_seen,
+          config_digest = CASE WHEN ${describesSetup} THEN EXCLUDED.config_digest ELSE a.config_digest END,
+          endpoints = CASE WHEN ${describesSetup} THEN EXCLUDED.endpoints ELSE a.endpoints END,
+          attributes = CASE WHEN ${describesSetup} THEN EXCLUDED.attributes ELSE a.attributes || EXCLUDED.attributes END,
+          dismissed_reason = CASE WHEN ${describesSetup} AND a.dismissed_digest IS DISTINCT FROM EXCLUDED.config_digest THEN NULL
                                   ELSE a.dismissed_reason END
       WHERE a.last_seen <= EXCLUDED.last_seen
     RETURNING identity, (xmax = 0) AS added`.execute(trx);

@@ -23,13 +23,13 @@ export const kbConnectorStore: RecordStore<KbConnectorRow, KbConnectorInsert, Kb
 
 export const kbConnectorIdByName = idByName("knowledge_connectors");
 
-export interface BroughtDocument {
+export interface FetchedDocument {
   readonly id: string;
   readonly principals: readonly string[] | null;
 }
 
 /** The documents a connector brought, by name. */
-export async function documentsOfConnector(db: Database | Trx, connectorId: string): Promise<Map<string, BroughtDocument>> {
+export async function documentsOfConnector(db: Database | Trx, connectorId: string): Promise<Map<string, FetchedDocument>> {
   const rows = await db
     .selectFrom("knowledge_documents")
     .select(["id", "name", "principals"])

@@ -69,7 +69,7 @@ export async function takeDueResponses(
   return rows;
 }
 
-export async function lookAtResponseAgain(db: Database, { tenant_id, id }: StoredResponseRow, afterMs: number): Promise<void> {
+export async function scheduleResponsePoll(db: Database, { tenant_id, id }: StoredResponseRow, afterMs: number): Promise<void> {
   await sql`
     UPDATE stored_responses SET look_at = now() + ${afterMs} * interval '1 millisecond'
      WHERE tenant_id = ${tenant_id} AND id = ${id} AND look_at IS NOT NULL`.execute(db);

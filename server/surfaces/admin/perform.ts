@@ -18,7 +18,7 @@ import { readJsonBody } from "./input.ts";
 import type { AdminOperation } from "./operation.ts";
 import type { RecordRoute } from "./record-route.ts";
 import type { AdminServices } from "./services.ts";
-import { tellRefused } from "./tell-refused.ts";
+import { reportRefused } from "./tell-refused.ts";
 
 /**
  * Makes the handler of an operation: checks caller, permission, path, query, body and tenant, then runs the operation. The handler throws
@@ -89,7 +89,7 @@ export function performer(
       admin = await signedInCaller(services, arrival.request, operation);
       return await perform(arrival, admin);
     } catch (error) {
-      if (error instanceof Refused) await tellRefused(services, operation, arrival, admin, error.refusal);
+      if (error instanceof Refused) await reportRefused(services, operation, arrival, admin, error.refusal);
       throw error;
     }
   };

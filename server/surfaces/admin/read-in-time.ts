@@ -10,10 +10,10 @@ export async function* readInTime(pieces: AsyncGenerator<string>, { patienceMs, 
   let left = patienceMs;
   let waitingSince: number | null = null;
   let isLate = false;
-  const looking = setInterval(() => {
+  const deadlineCheck = setInterval(() => {
     if (waitingSince === null || performance.now() - waitingSince < left) return;
     isLate = true;
-    clearInterval(looking);
+    clearInterval(deadlineCheck);
     // The reader is told when it asks for the next piece; nobody awaits this promise.
     pieces.return(undefined).catch(() => undefined);
   }, patienceMs / LOOKS);
@@ -26,6 +26,6 @@ export async function* readInTime(pieces: AsyncGenerator<string>, { patienceMs, 
       waitingSince = null;
     }
   } finally {
-    clearInterval(looking);
+    clearInterval(deadlineCheck);
   }
 }

@@ -11,7 +11,7 @@ import type { AdminServices } from "./services.ts";
  * is required, and at logins. Failed logins already have an entry. Conflicts, missing bindings and failed preconditions are not recorded,
  * because a repeated script meets them normally.
  */
-export async function tellRefused(
+export async function reportRefused(
   services: AdminServices,
   operation: AdminOperation,
   arrival: AdminArrival,

@@ -1,6 +1,6 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { FileService } from "../../services/files/caller.ts";
-import { inPieces, storedSound } from "../../services/files/store-answer.ts";
+import { inPieces, storeAudio } from "../../services/files/store-answer.ts";
 import { modelOf } from "../../road/target.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
@@ -20,7 +20,7 @@ export const speech = (models: Dispatch, files: FileService): Surface => ({
       async written(call, answer) {
         if (!inbound.persist) return answer;
         const description = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null };
-        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, inPieces(answer.body), description)) } };
+        return { ...answer, headers: { ...answer.headers, ...(await storeAudio(call, files, inPieces(answer.body), description)) } };
       },
     };
   },

@@ -1,6 +1,6 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import type { FileService } from "../../services/files/caller.ts";
-import { storedSound } from "../../services/files/store-answer.ts";
+import { storeAudio } from "../../services/files/store-answer.ts";
 import { modelOf } from "../../road/target.ts";
 import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
@@ -42,7 +42,7 @@ export const transcriptions = (
         const answer = await models.transcribe(call, inbound);
         if (!inbound.persist || isRefusal(answer) || (answer.kind === "whole" && answer.failure !== null)) return answer;
         const description = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null, displayName: inbound.displayName };
-        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, file.open(), description)) } };
+        return { ...answer, headers: { ...answer.headers, ...(await storeAudio(call, files, file.open(), description)) } };
       },
       written(_call, answer) {
         const written = writtenTranscript(answer.body, inbound.format, { stream: inbound.stream, audioSeconds: file.seconds });

@@ -2,7 +2,7 @@ import type { ConsentPage } from "../../services/tools/authorization/broker-requ
 import { escaped, page } from "../../wire/http/html-page.ts";
 
 export function consentPage({ asker, returnsTo, serverName, scopes, provider, key, request, action, problem }: ConsentPage): string {
-  const wants =
+  const requestedAccess =
     `<p><strong>${escaped(asker)}</strong> will reach <strong>${escaped(serverName)}</strong> through this gateway with ` +
     `your account at <code>${escaped(provider)}</code>.</p>`;
   const list =
@@ -21,5 +21,5 @@ export function consentPage({ asker, returnsTo, serverName, scopes, provider, ke
     `<form method="post" action="${escaped(action)}"><input type="hidden" name="request" ` +
     `value="${escaped(request)}">${field}<button class="main" name="decision" value="allow">Allow</button><button ` +
     `name="decision" value="deny" formnovalidate>Do not allow</button></form>`;
-  return page("Connect your account", wants + list + way + wrong + form);
+  return page("Connect your account", requestedAccess + list + way + wrong + form);
 }

@@ -97,8 +97,8 @@ async function shown({ services, call, params }: PageRequest): Promise<{ approva
   const { directory } = services;
   const ticket = queryOf(call).get("ticket") ?? "";
   const id = params.id ?? "";
-  const says = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
-  const tenantId = typeof says?.tenantId === "string" ? says.tenantId : null;
+  const ticketFacts = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
+  const tenantId = typeof ticketFacts?.tenantId === "string" ? ticketFacts.tenantId : null;
   // Nobody can sign in at a disabled tenant, so not here either.
   const isOpen = tenantId !== null && (await services.snapshots.tenant(tenantId))?.enabled === true;
   const approval = isOpen ? await findApproval(directory, tenantId, id) : null;

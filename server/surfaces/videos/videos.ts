@@ -54,7 +54,7 @@ export function submitting(
         view: new InboundView(inbound, ["video"]),
         output: OUTPUT,
         async answer(): Promise<Answer | Refusal> {
-          const job = await videos.submit(call, callerOf(call).owner, inbound, (onItsWay) => models.film(call, inbound, onItsWay));
+          const job = await videos.submit(call, callerOf(call).owner, inbound, (onItsWay) => models.video(call, inbound, onItsWay));
           if (isRefusal(job) || "kind" in job) return job;
           noteVideo(call, job);
           return jsonAnswer(shown(job));

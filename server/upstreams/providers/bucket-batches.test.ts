@@ -95,7 +95,7 @@ test.each([
   ["Failed", { kind: "ended", why: "failed", message: "said" }],
 ])("the state of a Bedrock batch that is %s", async (status, expected) => {
   const { out } = answering(() => Response.json({ status, message: "said" }));
-  expect(await bedrockBatches(out, CLOCK).look(bedrock(), "arn:aws:bedrock:x", SIGNAL)).toEqual(expected as any);
+  expect(await bedrockBatches(out, CLOCK).readStatus(bedrock(), "arn:aws:bedrock:x", SIGNAL)).toEqual(expected as any);
 });
 
 const vertex = () =>
@@ -127,7 +127,7 @@ test.each([
   ["FAILED", { kind: "ended", why: "failed", message: "said" }],
 ])("the state of a Vertex batch that is %s", async (state, expected) => {
   const { out } = answering(() => Response.json({ state: `JOB_STATE_${state}`, error: { code: 3, message: "said" } }));
-  expect(await vertexBatches(out, CLOCK).look(vertex(), JOB, SIGNAL)).toEqual(expected as any);
+  expect(await vertexBatches(out, CLOCK).readStatus(vertex(), JOB, SIGNAL)).toEqual(expected as any);
 });
 
 test("files of a batch are deleted only within its own folder", async () => {

@@ -41,7 +41,7 @@ export type Found = { readonly kind: "found"; readonly id: string } | { readonly
  * `ended`: no further line will be answered; `why` is the reason for lines without a result. `full`: accepted but then rejected without
  * running, because other batches of the account must end first. `unchecked`: it may still become `full`.
  */
-export type BatchStanding =
+export type ProviderBatchStatus =
   | { readonly kind: "running"; readonly unchecked?: true }
   | { readonly kind: "full" }
   | { readonly kind: "ended"; readonly why: "expired" | "cancelled" | "failed" | null; readonly message: string | null };
@@ -69,7 +69,7 @@ export interface ProviderBatches {
     batch: { readonly key: string; readonly lines: number; readonly since: number; readonly known: ReadonlySet<string> },
     signal: AbortSignal,
   ): Promise<Found>;
-  look(target: ProviderTarget, id: string, signal: AbortSignal): Promise<BatchStanding>;
+  readStatus(target: ProviderTarget, id: string, signal: AbortSignal): Promise<ProviderBatchStatus>;
   cancel(target: ProviderTarget, id: string, signal: AbortSignal): Promise<void>;
   /** The results of an ended batch, in any order and not necessarily for every line. */
   results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor>;

@@ -71,11 +71,11 @@ export function anthropicUsage(outbound: Outbound): UsageVendor {
       const items = objectList(body.data).flatMap((bucket) => objectList(bucket.results).map((result) => itemOf(source, bucket, result)));
       return { items, next: body.has_more === true ? nextPlace(body.next_page, cursor) : null };
     },
-    async keys(access, goesOn) {
+    async keys(access, onProgress) {
       const keys: VendorKey[] = [];
       let after: string | null = null;
       for (let page = 0; page < MOST_PAGES_OF_KEYS; page++) {
-        await goesOn(keys.length);
+        await onProgress(keys.length);
         const query = new URLSearchParams({ limit: "100", ...(after === null ? {} : { after_id: after }) });
         const body = await ask(access, "api_keys", query);
         for (const key of objectList(body.data)) {

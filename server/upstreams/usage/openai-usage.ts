@@ -72,10 +72,10 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
       secret: apiKey,
     });
 
-  async function* all(access: UsageAccess, path: string, goesOn: () => Promise<void>): AsyncGenerator<JsonObject> {
+  async function* all(access: UsageAccess, path: string, onProgress: () => Promise<void>): AsyncGenerator<JsonObject> {
     let after: string | null = null;
     for (let page = 0; page < MOST_PAGES_OF_KEYS; page++) {
-      await goesOn();
+      await onProgress();
       const body: JsonObject = await ask(access, path, new URLSearchParams({ limit: "100", ...(after === null ? {} : { after }) }));
       yield* objectList(body.data);
       after = textOr(body.last_id);

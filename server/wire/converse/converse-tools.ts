@@ -35,7 +35,7 @@ export function writeConverseTools(
   if (offered.length === 0 || (none && called.size === 0)) {
     // Earlier calls require a declaration; this placeholder's description says not to call it.
     return {
-      toolConfig: called.size === 0 ? null : { tools: [...called].map(standIn) },
+      toolConfig: called.size === 0 ? null : { tools: [...called].map(placeholderTool) },
       claudeToolChoice: called.size > 0 && family === "claude" ? { type: "none" } : null,
     };
   }
@@ -84,6 +84,6 @@ function toolCache({ cache }: Tool, family: string, report: RequestReport): Json
   return [];
 }
 
-function standIn(name: string): JsonObject {
+function placeholderTool(name: string): JsonObject {
   return { toolSpec: { name, description: "No longer available: do not call it.", inputSchema: { json: { type: "object" } } } };
 }

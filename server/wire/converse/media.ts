@@ -52,7 +52,7 @@ const AUDIO: Readonly<Record<string, string>> = {
 export function converseImageBlock({ source, mediaType }: ImagePart, report: RequestReport): JsonObject | null {
   const written = sourceOf(source, "image", report);
   if (written === null) return null;
-  const format = lookUp(IMAGES, mediaType) ?? imageFormat(source);
+  const format = formatFor(IMAGES, mediaType) ?? imageFormat(source);
   if (format === null) {
     report.refuse(
       "image",
@@ -66,7 +66,7 @@ export function converseImageBlock({ source, mediaType }: ImagePart, report: Req
 function imageFormat(source: MediaSource): string | null {
   if ("base64" in source) return IMAGE_STARTS.find(([start]) => source.base64.startsWith(start))?.[1] ?? null;
   const extension = "url" in source ? /\.(\w+)$/.exec(source.url)?.[1]?.toLowerCase() : undefined;
-  return lookUp(IMAGES, extension === undefined ? null : `image/${extension}`);
+  return formatFor(IMAGES, extension === undefined ? null : `image/${extension}`);
 }
 
 /**
@@ -78,7 +78,7 @@ export function converseDocumentBlock(file: FilePart, names: Map<string, number>
   const written = "text" in source ? { bytes: Buffer.from(source.text, "utf8").toString("base64") } : sourceOf(source, "file", report);
   if (written === null) return null;
   const format =
-    lookUp(DOCUMENTS, mediaType) ?? formatOfName(name) ?? ("text" in source ? "txt" : "url" in source ? formatOfName(source.url) : null);
+    formatFor(DOCUMENTS, mediaType) ?? formatOfName(name) ?? ("text" in source ? "txt" : "url" in source ? formatOfName(source.url) : null);
   if (format === null) {
     report.refuse(
       "file",
@@ -111,7 +111,7 @@ function documentName(name: string | null, names: Map<string, number>): string {
 }
 
 export function converseAudioBlock({ base64, mediaType }: AudioPart, report: RequestReport): JsonObject | null {
-  const format = lookUp(AUDIO, mediaType);
+  const format = formatFor(AUDIO, mediaType);
   if (format === null) {
     report.refuse("audio", `this model's provider does not take audio as ${mediaType}`);
     return null;
@@ -130,7 +130,7 @@ function sourceOf(source: MediaSource, feature: "image" | "file", report: Reques
   return null;
 }
 
-function lookUp(table: Readonly<Record<string, string>>, mediaType: string | null): string | null {
+function formatFor(table: Readonly<Record<string, string>>, mediaType: string | null): string | null {
   const name = mediaType?.split(";")[0]?.trim().toLowerCase() ?? "";
   return Object.hasOwn(table, name) ? (table[name] as string) : null;
 }

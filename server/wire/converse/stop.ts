@@ -37,6 +37,6 @@ export function converseStop(body: JsonObject, calledTools: boolean): ConverseSt
   const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;
   const known = Object.hasOwn(STOPS, stopReason) ? (STOPS[stopReason] as StopReason) : null;
   const reason = endOfTurn(known ?? "end", calledTools);
-  const isTelling = DETAILED.has(stopReason) || (known === null && stopReason !== "");
-  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isTelling ? stopReason.slice(0, 200) : null };
+  const isDetailed = DETAILED.has(stopReason) || (known === null && stopReason !== "");
+  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isDetailed ? stopReason.slice(0, 200) : null };
 }

@@ -43,7 +43,7 @@ export class ContentReader {
       const parts = objectsIn(content, "parts").map((part, i): [JsonObject, string] => [part, `${at}.parts[${i}]`]);
       const role = textIn(content, "role");
       const read = this.turn(role, parts, turn);
-      if (role !== "model" || before !== "model" || !goesOn(turns, read)) turns.push(...read);
+      if (role !== "model" || before !== "model" || !continuesTurn(turns, read)) turns.push(...read);
       before = role;
     }
     for (const field of this.pictures.left) this.findings.drop(field);
@@ -135,7 +135,7 @@ export class ContentReader {
  * Merges a model's turn into the previous one. Google's clients store each piece of a streamed answer as a turn, which
  * Google reads as one; other vendors need all calls of an answer together, before their results.
  */
-function goesOn(turns: Turn[], [next]: readonly Turn[]): boolean {
+function continuesTurn(turns: Turn[], [next]: readonly Turn[]): boolean {
   const last = turns.at(-1);
   if (last?.role !== "assistant" || next?.role !== "assistant") return false;
   const [first, ...others] = next.parts;

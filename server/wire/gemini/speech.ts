@@ -29,7 +29,7 @@ export const geminiSpeech: SpeechCodec = {
     if (answer === null) return null;
     const usage = readGeminiUsage(answer.usageMetadata);
     const found = samplesIn(answer);
-    if (found === null) return { sound: null, usage, declined: wordsOf(answer) };
-    return { sound: format === "pcm" ? found.samples : wavOf(found.samples, found.rate), usage, declined: null };
+    if (found === null) return { audio: null, usage, declined: wordsOf(answer) };
+    return { audio: format === "pcm" ? found.samples : wavOf(found.samples, found.rate), usage, declined: null };
   },
 };

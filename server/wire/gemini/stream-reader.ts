@@ -22,7 +22,7 @@ export class GeminiStreamReader implements StreamReader {
       frames = this.cutter.push(piece);
     } catch (error) {
       if (!(error instanceof FrameTooLarge)) throw error;
-      return this.nonsense(error.message);
+      return this.invalidEvent(error.message);
     }
     return frames.flatMap((frame) => this.frame(decoder.decode(frame)));
   }
@@ -41,7 +41,7 @@ export class GeminiStreamReader implements StreamReader {
     if (data === null || data.trim() === "" || data.trim() === "[DONE]") return [];
     const body = bodyIn(data);
     return body === null
-      ? this.nonsense("the provider sent an event that is not a JSON object")
+      ? this.invalidEvent("the provider sent an event that is not a JSON object")
       : this.answer.read(withExactTools(body, data));
   }
 
@@ -51,7 +51,7 @@ export class GeminiStreamReader implements StreamReader {
     return data === null || bodyIn(data) === null ? [] : this.frame(rest);
   }
 
-  private nonsense(message: string): ConversationEvent[] {
+  private invalidEvent(message: string): ConversationEvent[] {
     this.broken = true;
     return [{ kind: "fault", fault: { status: 502, message, code: null, param: null } }];
   }

@@ -47,7 +47,7 @@ export function argumentHeader(value: JsonValue | undefined): string | null {
 }
 
 /** Whether a header value equals the argument. Numbers are compared numerically, so `42.0` equals 42. */
-export function saysArgument(header: string, value: JsonValue | undefined): boolean {
+export function carriesArgument(header: string, value: JsonValue | undefined): boolean {
   if (typeof value === "number") return header.trim() !== "" && Number(header) === value;
   return typeof value === "string" ? fromHeaderValue(header) === value : header === String(value);
 }

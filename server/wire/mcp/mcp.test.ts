@@ -6,7 +6,7 @@ import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
 import { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { META } from "./dialect.ts";
 import { fromHeaderValue, headerValue } from "./header-values.ts";
-import { saysArgument } from "./headers.ts";
+import { carriesArgument } from "./headers.ts";
 import { memberOf, namespacedName, namespacedUri } from "./namespace.ts";
 import { namespacedResult } from "./namespaced-items.ts";
 import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
@@ -37,12 +37,12 @@ describe("MCP header values", () => {
 
   test("of integers are compared as numbers", () => {
     expect([
-      saysArgument("42.0", 42),
-      saysArgument("42", 42),
-      saysArgument("", 0),
-      saysArgument("43", 42),
-      saysArgument("true", true),
-      saysArgument("True", true),
+      carriesArgument("42.0", 42),
+      carriesArgument("42", 42),
+      carriesArgument("", 0),
+      carriesArgument("43", 42),
+      carriesArgument("true", true),
+      carriesArgument("True", true),
     ]).toEqual([true, true, false, false, true, false]);
   });
 });

@@ -1,6 +1,6 @@
 import type { NamedHeaders, RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
-import { argumentHeader, saysArgument } from "./headers.ts";
+import { argumentHeader, carriesArgument } from "./headers.ts";
 
 /** A tool argument that the stateless dialect mirrors in the header `Mcp-Param-<header>`. */
 export interface ParamHeader {
@@ -86,7 +86,7 @@ export function paramMismatch(
   const args = sentArguments();
   for (const { path, header } of mirroredSent) {
     const value = valueAt(args, path);
-    if (value == null || !saysArgument(headers.get(`mcp-param-${header}`) ?? "", value))
+    if (value == null || !carriesArgument(headers.get(`mcp-param-${header}`) ?? "", value))
       return `Mcp-Param-${header} is not what the body's argument ${path.join(".")} is.`;
   }
   return null;

@@ -25,7 +25,7 @@ export function historyForClaude(messages: JsonValue | undefined, model: string)
  * Whether the request continues a tool loop whose calls are not preceded by thinking. A Claude with a thinking budget
  * refuses to think in the middle of one.
  */
-export function goesOnWithoutThoughts(messages: readonly JsonValue[]): boolean {
+export function isContinuedWithoutThinking(messages: readonly JsonValue[]): boolean {
   const at = messages.findLastIndex((message) => isObject(message) && message.role === "assistant");
   const hasResult = messages.slice(at + 1).some((message) => blocksOf(message).some(({ type }) => type === "tool_result"));
   return hasResult && !blocksOf(messages[at] ?? null).some(({ type }) => type === "thinking" || type === "redacted_thinking");

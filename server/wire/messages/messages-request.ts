@@ -6,7 +6,7 @@ import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";
-import { goesOnWithoutThoughts, historyForClaude } from "./claude-history.ts";
+import { isContinuedWithoutThinking, historyForClaude } from "./claude-history.ts";
 import { claudeThinking } from "./claude-thinking.ts";
 import { agreedSettings, type SentByCaller, thinks } from "./agreed-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
@@ -174,7 +174,7 @@ export class MessagesRequest implements ConversationInbound {
     const history = historyForClaude(this.body.messages, changes.model);
     if (history !== null) {
       edits.set("messages", this.document.written("messages", history));
-      if (claudeThinking(changes.model) === "budget" && goesOnWithoutThoughts(history)) edits.set("thinking", null);
+      if (claudeThinking(changes.model) === "budget" && isContinuedWithoutThinking(history)) edits.set("thinking", null);
     }
     return this.document.text(edits);
   }

@@ -132,16 +132,16 @@ function writeOutputConfig(effort: string | null, output: OutputFormat | null): 
 /** Keeps the last four cache marks, which cover the longest prefixes. Returns whether any was removed. */
 function trimCacheMarks(body: JsonObject): boolean {
   const marked: JsonObject[] = [];
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (!Array.isArray(value)) return;
     for (const block of value as JsonObject[]) {
-      look(block.content);
+      visit(block.content);
       if (block.cache_control !== undefined) marked.push(block);
     }
   };
-  look(body.tools);
-  look(body.system);
-  look(body.messages);
+  visit(body.tools);
+  visit(body.system);
+  visit(body.messages);
   const surplus = marked.slice(0, -MAX_CACHE_MARKS);
   for (const block of surplus) delete block.cache_control;
   return surplus.length > 0;

@@ -43,8 +43,8 @@ export function usageOfChat(body: JsonObject): Usage | null {
  */
 function reasoningBeside(usage: Record<string, unknown>, sum: number, reportedReasoning: number): number {
   const rest = Math.max(0, count(usage.total_tokens) - sum);
-  const saysNoMore = typeof usage.completion_tokens === "number" && Object.keys(usage).length === 3;
-  return rest === reportedReasoning || saysNoMore ? rest : 0;
+  const isBare = typeof usage.completion_tokens === "number" && Object.keys(usage).length === 3;
+  return rest === reportedReasoning || isBare ? rest : 0;
 }
 
 function detailsOf(value: unknown): Record<string, unknown> {

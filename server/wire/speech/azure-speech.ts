@@ -1,5 +1,5 @@
 import { replyObject } from "../openai/reply-object.ts";
-import { PassedSound } from "./passed-sound.ts";
+import { PassedAudio } from "./passed-sound.ts";
 import type { SpeechCodec } from "./speech-codec.ts";
 import { ssmlOf } from "./ssml.ts";
 
@@ -38,8 +38,8 @@ export const azureSpeech: SpeechCodec = {
     };
   },
   contentType: (format) => formatOf(format)?.contentType ?? "application/octet-stream",
-  stream: (_format, { spoken }) => new PassedSound(spoken),
-  read: (bytes) => (bytes.byteLength === 0 || isText(bytes) ? null : { sound: bytes, usage: null, declined: null }),
+  stream: (_format, { spoken }) => new PassedAudio(spoken),
+  read: (bytes) => (bytes.byteLength === 0 || isText(bytes) ? null : { audio: bytes, usage: null, declined: null }),
 };
 
 /** Whether the bytes are JSON or HTML that a server returned instead of audio. */

@@ -3,7 +3,7 @@ import type { Usage } from "../usage.ts";
 import type { SpeechStream } from "./speech-codec.ts";
 
 /** Passes audio through unchanged. It reports no usage, so the characters of the input are billed. */
-export class PassedSound implements SpeechStream {
+export class PassedAudio implements SpeechStream {
   begun = false;
   readonly outputLength = 0;
   readonly providerError = null;

@@ -57,7 +57,7 @@ export interface SpeechCodec {
 
 export interface SpeechRead {
   /** Null if there is no audio. */
-  readonly sound: Uint8Array | null;
+  readonly audio: Uint8Array | null;
   /** Null if the answer reports no tokens. */
   readonly usage: Usage | null;
   /** Why there is no audio, in the provider's words. */

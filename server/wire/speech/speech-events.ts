@@ -46,47 +46,47 @@ export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
 
 /** Converts a provider's audio bytes into the events that the caller requested. */
 export class SpeechAsEvents implements SpeechStream {
-  private readonly sound: SpeechStream;
+  private readonly audio: SpeechStream;
 
-  constructor(sound: SpeechStream) {
-    this.sound = sound;
+  constructor(audio: SpeechStream) {
+    this.audio = audio;
   }
 
   get begun(): boolean {
-    return this.sound.begun;
+    return this.audio.begun;
   }
   get usage(): Usage | null {
-    return this.sound.usage;
+    return this.audio.usage;
   }
   get outputLength(): number {
-    return this.sound.outputLength;
+    return this.audio.outputLength;
   }
   get providerError(): string | null {
-    return this.sound.providerError;
+    return this.audio.providerError;
   }
   get declined(): string | null {
-    return this.sound.declined;
+    return this.audio.declined;
   }
 
   push(piece: Uint8Array): StreamPiece {
-    return delta(this.sound.push(piece));
+    return delta(this.audio.push(piece));
   }
 
   end(): StreamEnding {
-    const { complete, last, errorReported } = this.sound.end();
-    const pieces = [delta(last), complete ? done(this.sound.usage) : null].filter((piece) => piece !== null);
+    const { complete, last, errorReported } = this.audio.end();
+    const pieces = [delta(last), complete ? done(this.audio.usage) : null].filter((piece) => piece !== null);
     return { complete, last: pieces.length === 0 ? null : concat(pieces), errorReported };
   }
 }
 
 /** Complete audio as events. */
-export function speechEvents(sound: Uint8Array, usage: Usage): Uint8Array {
-  return concat([delta(sound), done(usage)].filter((piece) => piece !== null));
+export function speechEvents(audio: Uint8Array, usage: Usage): Uint8Array {
+  return concat([delta(audio), done(usage)].filter((piece) => piece !== null));
 }
 
-function delta(sound: StreamPiece): StreamPiece {
-  if (sound === null || sound.byteLength === 0) return null;
-  return written({ type: "speech.audio.delta", audio: Buffer.from(sound).toString("base64") });
+function delta(audio: StreamPiece): StreamPiece {
+  if (audio === null || audio.byteLength === 0) return null;
+  return written({ type: "speech.audio.delta", audio: Buffer.from(audio).toString("base64") });
 }
 
 function done(usage: Usage | null): Uint8Array {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import type { MediaRequest, Sound } from "../media-request.ts";
+import type { MediaRequest, AudioInput } from "../media-request.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { type SentFile, sentFile, sentNames } from "../http/sent-file.ts";
 
@@ -61,7 +61,7 @@ export class TranscriptionRequest extends PromptedRequest {
     return (this.document.value.response_format as TranscriptFormat | undefined) ?? "json";
   }
 
-  get sound(): Sound {
+  get audio(): AudioInput {
     return { seconds: this.file.seconds, textBytes: Math.max(0, this.formBytes - this.file.bytes) };
   }
 

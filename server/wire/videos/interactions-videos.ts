@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { count, plausibleUsage, type Usage } from "../usage.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoCodec, type VideoOutput } from "./video-codec.ts";
+import { failedReading, RUNNING, type VideoCodec, type VideoOutput } from "./video-codec.ts";
 
 const ENDED_BADLY = new Set(["failed", "incomplete", "budget_exceeded"]);
 
@@ -47,7 +47,7 @@ export const interactionsVideos: VideoCodec = {
     if (ENDED_BADLY.has(status)) return { ...failureOf(answer, status), usage };
     if (status !== "completed") return RUNNING;
     const output = outputOf(answer);
-    if (output === null) return { ...failedLook("no_video", wordsIn(answer) ?? "The provider made no video."), usage };
+    if (output === null) return { ...failedReading("no_video", wordsIn(answer) ?? "The provider made no video."), usage };
     return { ...RUNNING, state: "completed", output, usage };
   },
 };
@@ -56,7 +56,7 @@ function failureOf(answer: JsonObject, status: string) {
   const [first] = objectsOf(answer.errors).map(([error]) => error);
   const error = first ?? objectOf(answer.error);
   const code = filledOf(error?.code) ?? filledOf(error?.status) ?? (status === "failed" ? "upstream_failed" : status);
-  return failedLook(code, filledOf(error?.message) ?? wordsIn(answer) ?? "The provider made no video.");
+  return failedReading(code, filledOf(error?.message) ?? wordsIn(answer) ?? "The provider made no video.");
 }
 
 /** The video of an interaction: either at the top level or in its last step. */

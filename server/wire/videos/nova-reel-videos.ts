@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../openai/loose-fields.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoRequested, type VideoCodec } from "./video-codec.ts";
+import { failedReading, RUNNING, type VideoRequested, type VideoCodec } from "./video-codec.ts";
 
 const SECONDS = 6;
 const FORMATS: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg" };
@@ -34,10 +34,10 @@ export const novaReelVideos: VideoCodec = {
   cancel: () => null,
   read(answer, id) {
     if (!isObject(answer) || filledOf(answer.status) === null) return null;
-    if (answer.status === "Failed") return failedLook("upstream_failed", filledOf(answer.failureMessage) ?? "The provider failed.");
+    if (answer.status === "Failed") return failedReading("upstream_failed", filledOf(answer.failureMessage) ?? "The provider failed.");
     if (answer.status !== "Completed") return RUNNING;
     const address = filledOf(objectOf(objectOf(answer.outputDataConfig)?.s3OutputDataConfig)?.s3Uri)?.replace(/\/+$/, "");
-    if (address?.startsWith("s3://") !== true) return failedLook("no_video", "The provider does not say where the video is.");
+    if (address?.startsWith("s3://") !== true) return failedReading("no_video", "The provider does not say where the video is.");
     // The location reported for a finished job may already include its own folder.
     const name = id.split("/").at(-1) as string;
     const folder = address.endsWith(`/${name}`) ? address : `${address}/${name}`;

@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json-value.ts";
 import { filledOf, numberOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { videoFrameOf, type FrameSize } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoRequested, type VideoCodec, type VideoLook } from "./video-codec.ts";
+import { failedReading, RUNNING, type VideoRequested, type VideoCodec, type VideoJobState } from "./video-codec.ts";
 
 const segment = (id: string) => encodeURIComponent(id);
 
@@ -24,19 +24,19 @@ export const openaiVideos: VideoCodec = {
     const status = stringOf(answer.status);
     if (status === null) return null;
     const progress = numberOf(answer.progress);
-    const look: VideoLook = { ...RUNNING, progress: progress === null ? null : Math.max(0, Math.min(100, Math.round(progress))) };
-    if (status === "queued") return { ...look, state: "queued" };
+    const reading: VideoJobState = { ...RUNNING, progress: progress === null ? null : Math.max(0, Math.min(100, Math.round(progress))) };
+    if (status === "queued") return { ...reading, state: "queued" };
     if (status === "completed")
       return {
-        ...look,
+        ...reading,
         state: "completed",
         seconds: secondsOf(answer.seconds),
         output: { kind: "ask", ask: { method: "GET", path: `/videos/${segment(id)}/content` } },
       };
-    if (status === "cancelled" || status === "canceled") return { ...look, state: "cancelled" };
-    if (status !== "failed") return look;
+    if (status === "cancelled" || status === "canceled") return { ...reading, state: "cancelled" };
+    if (status !== "failed") return reading;
     const error = objectOf(answer.error);
-    return failedLook(filledOf(error?.code) ?? "upstream_failed", filledOf(error?.message) ?? "The provider made no video.");
+    return failedReading(filledOf(error?.code) ?? "upstream_failed", filledOf(error?.message) ?? "The provider made no video.");
   },
 };
 

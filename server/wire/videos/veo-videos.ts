@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { filledOf, looseListOf, objectOf, objectsOf, wholeOf } from "../openai/loose-fields.ts";
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
-import { failedLook, RUNNING, type VideoCodec } from "./video-codec.ts";
+import { failedReading, RUNNING, type VideoCodec } from "./video-codec.ts";
 
 /** Veo on Vertex AI: an operation that is polled, and returns the video or its location in a bucket. */
 export const veoVideos: VideoCodec = {
@@ -47,7 +47,8 @@ export const veoVideos: VideoCodec = {
     if (!isObject(answer) || filledOf(answer.name) === null) return null;
     if (answer.done !== true) return RUNNING;
     const error = objectOf(answer.error);
-    if (error !== null) return failedLook(`upstream_${wholeOf(error.code) ?? "failed"}`, filledOf(error.message) ?? "The provider failed.");
+    if (error !== null)
+      return failedReading(`upstream_${wholeOf(error.code) ?? "failed"}`, filledOf(error.message) ?? "The provider failed.");
     const response = objectOf(answer.response) ?? {};
     for (const [video] of objectsOf(response.videos)) {
       const base64 = filledOf(video.bytesBase64Encoded);
@@ -57,6 +58,6 @@ export const veoVideos: VideoCodec = {
         return { ...RUNNING, state: "completed", output: { kind: "ask", ask: { method: "GET", path: address } } };
     }
     const reasons = looseListOf(response.raiMediaFilteredReasons).filter((reason) => typeof reason === "string");
-    return failedLook("content_filtered", reasons.length === 0 ? "The provider made no video." : reasons.join(" "));
+    return failedReading("content_filtered", reasons.length === 0 ? "The provider made no video." : reasons.join(" "));
   },
 };

@@ -55,7 +55,7 @@ export interface ProviderAsk {
 export type VideoOutput = { readonly kind: "ask"; readonly ask: ProviderAsk } | { readonly kind: "bytes"; readonly base64: string };
 
 /** The state of a job as reported by the provider. An unknown state counts as still running. */
-export interface VideoLook {
+export interface VideoJobState {
   readonly state: "queued" | "in_progress" | "completed" | "failed" | "cancelled";
   /** In percent; null if not reported. */
   readonly progress: number | null;
@@ -91,14 +91,14 @@ export interface VideoCodec {
   accepted(answer: JsonValue): string | null;
   ask(id: string): ProviderAsk;
   /** Null if the answer is invalid. */
-  read(answer: JsonValue, id: string): VideoLook | null;
+  read(answer: JsonValue, id: string): VideoJobState | null;
   /** Null if the provider cannot cancel jobs. */
   cancel(id: string): ProviderAsk | null;
 }
 
-export const RUNNING: VideoLook = { state: "in_progress", progress: null, error: null, output: null, usage: null, seconds: null };
+export const RUNNING: VideoJobState = { state: "in_progress", progress: null, error: null, output: null, usage: null, seconds: null };
 
 /** The provider's text is made storable and shortened, because it is stored with the job. */
-export function failedLook(code: string, message: string): VideoLook {
+export function failedReading(code: string, message: string): VideoJobState {
   return { ...RUNNING, state: "failed", error: { code: storableText(code.slice(0, 100)), message: storableText(message.slice(0, 1_000)) } };
 }

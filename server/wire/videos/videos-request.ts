@@ -82,7 +82,7 @@ export class VideosRequest extends PromptedRequest {
     return this.said("display_name");
   }
 
-  get film(): ReferencedVideo {
+  get video(): ReferencedVideo {
     const textBytes = this.formBytes === null ? null : Math.max(0, this.formBytes - (this.reference?.bytes ?? 0));
     return { seconds: this.seconds, resolution: this.resolution, textBytes };
   }

@@ -1,5 +1,5 @@
 import { ApiError } from "@gatehouse/web-kit/api-error.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
@@ -125,7 +125,7 @@ export function ConsoleFrame(): ReactNode {
   const [sheet, setSheet] = useState(false);
   const session = useSession(adminSession);
   const go = useNavigate();
-  const signOut = () => void adminSession.end().catch((error) => tell(error instanceof ApiError ? error.message : UNREACHABLE));
+  const signOut = () => void adminSession.end().catch((error) => showToast(error instanceof ApiError ? error.message : UNREACHABLE));
   const isSystem = session.state === "in" && session.user["role"] === "system_admin";
   const navigation = navigationFor(isSystem);
   const commands: readonly Command[] = [

@@ -8,7 +8,7 @@ import { ConsoleFailed, ConsoleFrame, ConsoleNotFound } from "./console-frame.ts
 
 let shownAt: string | null = null;
 /** Drops cached data when the tenant changes, except the tenant list and the API document, which belong to none. */
-function lookAtTenant(tenant: string | null): void {
+function showTenant(tenant: string | null): void {
   adminSession.setHeader("x-tenant-id", tenant);
   if (tenant !== shownAt)
     queries.removeQueries({
@@ -27,7 +27,7 @@ const root = createRootRoute({
   },
   search: { middlewares: [retainSearchParams(["tenant"])] },
   beforeLoad: ({ search, preload }) => {
-    if (!preload) lookAtTenant(search.tenant ?? null);
+    if (!preload) showTenant(search.tenant ?? null);
   },
 });
 

@@ -1,6 +1,6 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import type { ReactNode } from "react";
@@ -24,7 +24,7 @@ export function DownloadButton({
       const answer = await adminApi.send(path);
       saveFile(await answer.blob(), fileName);
     },
-    onError: (error) => tell(`Download failed: ${error.message}`),
+    onError: (error) => showToast(`Download failed: ${error.message}`),
   });
   return (
     <Button icon={Download} aria-label={label} busy={download.isPending} onClick={() => download.mutate()}>

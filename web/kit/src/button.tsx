@@ -2,9 +2,9 @@ import { clsx } from "clsx";
 import { LoaderCircle, type LucideIcon } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
-type Look = "primary" | "secondary" | "quiet" | "danger";
+type ButtonStyle = "primary" | "secondary" | "quiet" | "danger";
 
-const LOOKS: Readonly<Record<Look, string>> = {
+const LOOKS: Readonly<Record<ButtonStyle, string>> = {
   primary: "bg-accent text-on-accent hover:bg-accent-strong",
   secondary: "bg-surface text-ink border border-edge hover:bg-sunken",
   quiet: "text-ink hover:bg-sunken",
@@ -12,17 +12,17 @@ const LOOKS: Readonly<Record<Look, string>> = {
 };
 
 /** Classes for a link that looks like a button. */
-export function buttonClass(look: Look = "secondary", more?: string): string {
+export function buttonClass(style: ButtonStyle = "secondary", more?: string): string {
   return clsx(
     "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3.5 py-1.5 text-sm font-medium",
     "transition-colors disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:cursor-not-allowed aria-disabled:opacity-55",
-    LOOKS[look],
+    LOOKS[style],
     more,
   );
 }
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly look?: Look;
+  readonly look?: ButtonStyle;
   readonly icon?: LucideIcon;
   /** Work is in progress: the button ignores presses but keeps its name and the focus, which a disabled button would lose. */
   readonly busy?: boolean;

@@ -148,7 +148,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
 }
 
 /** Shows the full text of a truncated cell as a tooltip. */
-function tellWhole({ currentTarget: cell }: PointerEvent<HTMLElement>): void {
+function revealCell({ currentTarget: cell }: PointerEvent<HTMLElement>): void {
   if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent;
   else cell.removeAttribute("title");
 }
@@ -180,7 +180,7 @@ const TableRow = memo(function TableRow<Row>({ row, columns, template, at, start
       style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: template }}
     >
       {columns.map(({ id, cell, align }) => (
-        <div key={id} role="cell" onPointerEnter={tellWhole} className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
+        <div key={id} role="cell" onPointerEnter={revealCell} className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
           {cell(row)}
         </div>
       ))}

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 const manager = Toast.createToastManager();
 
 /** Shows a short confirmation, optionally with undo. Errors belong next to what they are about. */
-export function tell(text: string, undo?: { readonly label: string; readonly run: () => void }): void {
+export function showToast(text: string, undo?: { readonly label: string; readonly run: () => void }): void {
   manager.add({ title: text, ...(undo === undefined ? {} : { actionProps: { children: undo.label, onClick: undo.run } }) });
 }
 

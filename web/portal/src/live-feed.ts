@@ -54,7 +54,7 @@ export function useLiveFeed(): void {
       }
     };
     let following: AbortController | null = null;
-    const look = () => {
+    const check = () => {
       if (document.visibilityState === "hidden") {
         following?.abort();
         following = null;
@@ -63,10 +63,10 @@ export function useLiveFeed(): void {
         void follow(following.signal);
       }
     };
-    look();
-    document.addEventListener("visibilitychange", look);
+    check();
+    document.addEventListener("visibilitychange", check);
     return () => {
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", check);
       following?.abort();
     };
   }, []);

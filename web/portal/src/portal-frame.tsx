@@ -7,7 +7,7 @@ import { ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate } from "@tanstack/react-router";
@@ -70,7 +70,7 @@ export function PortalFrame(): ReactNode {
     id: "sign-out",
     label: t("signOut"),
     icon: LogOut,
-    run: () => void ownSession.end().catch((error) => tell(error instanceof ApiError ? error.message : t("unreachable"))),
+    run: () => void ownSession.end().catch((error) => showToast(error instanceof ApiError ? error.message : t("unreachable"))),
   };
   const languages = translations
     .languages()

@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { LucideIcon } from "lucide-react";
 import { type ReactNode, useId, useRef } from "react";
@@ -29,7 +29,7 @@ export function UploadForm({ label, accept, action, icon, upload, queryKey, done
     async onSuccess() {
       if (input.current !== null) input.current.value = "";
       await queries.invalidateQueries({ queryKey: [queryKey] });
-      tell(done);
+      showToast(done);
     },
   });
   return (

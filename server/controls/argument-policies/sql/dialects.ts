@@ -49,7 +49,7 @@ export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: Rea
   const parsed = parseDialect(parserText(tokens, dialect), dialect);
   if (!parsed.ok) return unreadableFacts(parsed.why, signs);
   const seen = { writes: signs.writes, namesByText: false, tables: new Set<string>() };
-  for (const statement of parsed.statements) lookAtStatement(statement, dialect, trusted, seen);
+  for (const statement of parsed.statements) readStatement(statement, dialect, trusted, seen);
   if (seen.namesByText) return unreadableFacts("The SQL has a text in the place of a name.", { ...signs, opaque: true });
   return {
     ...signs,
@@ -71,7 +71,7 @@ interface Seen {
   readonly tables: Set<string>;
 }
 
-function lookAtStatement(statement: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
+function readStatement(statement: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
   const kind =
     typeof statement === "string"
       ? statement
@@ -84,11 +84,11 @@ function lookAtStatement(statement: Tree, dialect: ParsedDialect, trusted: Reado
     const inner = (statement as { Explain: { statement?: unknown } }).Explain.statement;
     if (dialect === "oracle" || typeof inner !== "object" || inner === null || !("Query" in inner)) seen.writes = true;
   }
-  look(statement, dialect, trusted, seen);
+  readTree(statement, dialect, trusted, seen);
 }
 
 /** Iterative, so that deep nesting cannot overflow the stack. */
-function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
+function readTree(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
   const open: Tree[] = [root];
   for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
     if (Array.isArray(tree)) {

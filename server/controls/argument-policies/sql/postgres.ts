@@ -75,7 +75,7 @@ export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlF
   if (!parsed.ok) return unreadableFacts(parsed.why);
   if (parsed.statements.length === 0) return unreadableFacts("The SQL holds no statement.");
   const seen: Seen = { writes: false, ddl: false, opaque: false, tables: new Set() };
-  for (const statement of parsed.statements) look(statement, seen, trusted);
+  for (const statement of parsed.statements) readTree(statement, seen, trusted);
   return {
     unparseable: null,
     statements: parsed.statements.length,
@@ -100,7 +100,7 @@ interface Seen {
 }
 
 /** Iterative, so that deep nesting cannot overflow the stack. */
-function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
+function readTree(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
   const open: Tree[] = [root];
   for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
     if (Array.isArray(tree)) open.push(...tree);
@@ -109,7 +109,7 @@ function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
       if (typeof node["relname"] === "string") seen.tables.add(dotted([node["catalogname"], node["schemaname"], node["relname"]]));
       for (const key in node) {
         const inner = node[key];
-        lookAt(key, inner, seen, trusted);
+        readMember(key, inner, seen, trusted);
         if (inner !== null && typeof inner === "object") open.push(inner);
       }
     }
@@ -119,12 +119,12 @@ function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
 /** Names of members and nodes known to be harmless; bounded, because all come from the grammar. */
 const harmless = new Set<string>();
 
-function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
+function readMember(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
   if (harmless.has(key)) return;
   if (key === "intoClause") {
     seen.writes = true;
     seen.ddl = true;
-  } else if (key === "FuncCall") lookAtCall(inner as Record<string, Tree>, seen, trusted);
+  } else if (key === "FuncCall") readCall(inner as Record<string, Tree>, seen, trusted);
   else if (key === "CopyStmt") seen.writes ||= !isCopyToClient(inner as Record<string, Tree>);
   else if (/^[A-Z]/.test(key) && !READS.has(key) && !JSON_EXPRESSION.test(key)) {
     seen.writes = true;
@@ -141,7 +141,7 @@ function isCopyToClient(copy: Record<string, Tree>): boolean {
   return !copy["is_from"] && !copy["is_program"] && !copy["filename"];
 }
 
-function lookAtCall(call: Record<string, Tree>, seen: Seen, trusted: ReadonlySet<string>): void {
+function readCall(call: Record<string, Tree>, seen: Seen, trusted: ReadonlySet<string>): void {
   const name = stringsOf(call["funcname"]).join(".").toLowerCase();
   if (isOpaquePostgresFunction(name)) seen.opaque = true;
   if (!trusted.has(name) && !isPostgresReadFunction(name)) seen.writes = true;

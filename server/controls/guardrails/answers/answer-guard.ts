@@ -162,20 +162,20 @@ export class AnswerGuard {
    */
   private *finish(next: AnswerContents | null): InTurns<Frame[]> {
     if (this.finishing === null && this.finished.size === 0) return [];
-    const goesOn = (prefix: string, others = true) =>
+    const continues = (prefix: string, others = true) =>
       next !== null &&
       (next.pieces.some(
         ({ channel, holder, key, other }) => (others || other !== true) && channel.startsWith(prefix) && holder[key] !== "",
       ) ||
         next.calls.some(({ group }) => group.startsWith(prefix)));
     // Members outside the format may change after the end.
-    if (this.run.surface.enforces && [...this.finished].some((prefix) => goesOn(prefix, false)))
+    if (this.run.surface.enforces && [...this.finished].some((prefix) => continues(prefix, false)))
       this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
     const { finishing } = this;
     this.finishing = null;
     if (finishing === null || this.refusal !== null) return [];
     const { frame, contents } = finishing;
-    const taken = new Set(contents.finishes.filter((prefix) => goesOn(prefix)));
+    const taken = new Set(contents.finishes.filter((prefix) => continues(prefix)));
     for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
     return yield* this.guarded(frame, {
       pieces: contents.pieces,
@@ -253,7 +253,7 @@ export class AnswerGuard {
     if (known !== undefined) return known;
     const out = yield* kind === "arguments" ? run.json(text) : run.text(text);
     // Text already heard in pieces is not added again.
-    if (!this.received.includes(out)) this.hear(`\n\n${out}`);
+    if (!this.received.includes(out)) this.guardPiece(`\n\n${out}`);
     this.remembered += text.length;
     if (this.remembered <= MAX_REMEMBERED) this.wholes.set(text, out);
     return out;
@@ -268,7 +268,7 @@ export class AnswerGuard {
       const hold = new HoldBack(this.run.surface.guard, before);
       out = yield* this.run.push(hold, text, true);
       this.run.close(hold);
-      this.hear(out);
+      this.guardPiece(out);
     }
     this.flows.set(flow, (before + out).slice(-BEFORE));
     return out;
@@ -315,14 +315,14 @@ export class AnswerGuard {
 
   /** Records text received and sent. */
   private left({ piece: { flow }, continued }: Channel, came: string, left: string): void {
-    this.hear(left);
+    this.guardPiece(left);
     if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
     if (continued === null || continued.came.length > MAX_REMEMBERED) return;
     continued.came += came;
     continued.left += left;
   }
 
-  private hear(text: string): void {
+  private guardPiece(text: string): void {
     if (this.run.surface.engines.length > 0) this.received += text;
   }
 
@@ -351,7 +351,7 @@ export class AnswerGuard {
     for (const [name, channel] of this.channels) {
       if (!ends(name)) continue;
       const text = yield* this.closed(name, channel);
-      this.hear("\n\n");
+      this.guardPiece("\n\n");
       if (text === "") continue;
       const own = last.get(name);
       if (own === undefined || frame === null) out.push(this.continuation(channel.latest, name, text));
@@ -375,7 +375,7 @@ export class AnswerGuard {
       yield* guardedName({ kind: "fixed_name", text: call.spelled }, this.run, this.run.surface.guard);
       const text = yield* call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
-      if (!this.received.includes(text)) this.hear(`\n\n${text}`);
+      if (!this.received.includes(text)) this.guardPiece(`\n\n${text}`);
       if (text === call.arguments && !call.contradicted) continue;
       call.rewrite(text);
       changed = true;

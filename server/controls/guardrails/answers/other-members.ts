@@ -50,10 +50,10 @@ export class OtherMembers {
   }
 
   /** `look` inspects a text by itself. */
-  *guard(frame: Frame, others: readonly OtherText[], whole: boolean, look: (text: string) => InTurns<string>): InTurns<void> {
+  *guard(frame: Frame, others: readonly OtherText[], whole: boolean, guardText: (text: string) => InTurns<string>): InTurns<void> {
     for (const { holder, key, kind, way } of others) {
       const text = kind === "name" ? String(key) : (holder[key] as string);
-      let out = yield* look(text);
+      let out = yield* guardText(text);
       if (kind === "text" && !whole && this.run.blocked === null) out = yield* this.behind(way, text, out);
       if (this.run.blocked !== null) return;
       if (out === text) continue;

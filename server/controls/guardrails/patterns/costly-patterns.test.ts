@@ -42,7 +42,7 @@ test("a text too costly to inspect is blocked with the reason, or passes marked 
     const run = new GuardRun(guardOf(COSTLY, action), work);
     await inTurns(run.text("xy".repeat(20_000)), run.work);
     const row: Record<string, unknown> = {};
-    run.tell({ row, answerReusable: true, answerHeaders: {} });
+    run.report({ row, answerReusable: true, answerHeaders: {} });
     expect(row).toMatchObject(
       action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true, guardrail_check: "banned_pattern" },
     );

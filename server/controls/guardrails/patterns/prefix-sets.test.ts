@@ -10,7 +10,7 @@ test("a prefix is found at its position, in any case and with any white space", 
     fc.property(fc.array(processMessages, { minLength: 1, maxLength: 20 }), processMessages, fc.string(), (beginnings, before, after) => {
       const set = new PrefixSets(beginnings);
       for (const beginning of beginnings)
-        expect(set.standingAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).not.toBe(0);
+        expect(set.stateAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).not.toBe(0);
     }),
   );
 });
@@ -18,7 +18,7 @@ test("a prefix is found at its position, in any case and with any white space", 
 test("positions without a prefix are skipped", () => {
   const set = new PrefixSets(["ignore", "<|", "you are"]);
   const text = "They ignited a <b> and your area";
-  expect([...text].flatMap((_, at) => (set.standingAt(text, at) === 0 ? [] : [at]))).toEqual([]);
+  expect([...text].flatMap((_, at) => (set.stateAt(text, at) === 0 ? [] : [at]))).toEqual([]);
 });
 
 test("several sets searched together give the same results as each alone", () => {
@@ -28,8 +28,8 @@ test("several sets searched together give the same results as each alone", () =>
       const text = there + after;
       const together = new PrefixSets(...sets);
       for (let at = 0; at < text.length; at++) {
-        expect(together.standingAt(text, at)).toBe(
-          sets.reduce((sum, alone, bit) => sum | (new PrefixSets(alone).standingAt(text, at) << bit), 0),
+        expect(together.stateAt(text, at)).toBe(
+          sets.reduce((sum, alone, bit) => sum | (new PrefixSets(alone).stateAt(text, at) << bit), 0),
         );
       }
     }),

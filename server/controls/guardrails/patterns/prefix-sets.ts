@@ -38,7 +38,7 @@ export class PrefixSets {
   }
 
   /** The sets, one bit each, that may have a prefix at `at`, including those for which the text ends too early to tell. */
-  standingAt(text: string, at: number): number {
+  stateAt(text: string, at: number): number {
     const code = text.charCodeAt(at);
     let state = this.#first[code] ?? 0;
     let whole = state & WHOLE;

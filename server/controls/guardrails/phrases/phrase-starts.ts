@@ -22,10 +22,10 @@ function startsIn(text: string, from: number): Starts {
     const isWord = IS_WORD[text.charCodeAt(at)] === 1;
     if (isWord && wasWord) continue;
     wasWord = isWord;
-    const standing = beginnings.standingAt(text, at);
-    if (standing === 0) continue;
+    const statesAt = beginnings.stateAt(text, at);
+    if (statesAt === 0) continue;
     places.push(at);
-    sets.push(standing);
+    sets.push(statesAt);
   }
   return { places, sets };
 }

@@ -53,7 +53,7 @@ function lastEnd(text: string, from: number, to: number, { pattern, beginnings }
   let context: string | null = null;
   let end = -1;
   for (let at = from; at < to;) {
-    if (beginnings.standingAt(text, at) !== 0) {
+    if (beginnings.stateAt(text, at) !== 0) {
       context ??= text.slice(from, to);
       pattern.lastIndex = at - from;
       if (pattern.test(context)) {

@@ -8,7 +8,7 @@ const SPACE = 32;
 const IS_SIGN = Uint8Array.from({ length: 128 }, (_, code) => (" ()./-0123456789".includes(String.fromCharCode(code)) ? 1 : 0));
 
 /** Whether the six characters after the digit at `first` are all digits or separators. */
-export function goesOn(text: string, first: number): boolean {
+export function numberContinues(text: string, first: number): boolean {
   for (let at = first + 6; at > first; at--) if (IS_SIGN[text.charCodeAt(at)] !== 1) return false;
   return true;
 }

@@ -4,7 +4,7 @@ import { scanNumbers } from "../text/digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore, hasWordBefore } from "./number-context.ts";
 import { openQuantityFrom } from "./open-number.ts";
 import { PHONE_SHAPES, type PhoneShape } from "./phone-shapes.ts";
-import { goesOn, hasSevenDigits, leadsAt, MAX_LEADING } from "./phone-signs.ts";
+import { numberContinues, hasSevenDigits, leadsAt, MAX_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
   new RegExp(
@@ -101,7 +101,7 @@ function phoneAt(text: string, start: number, together: number): DetectedSpan | 
 }
 
 function phoneAround(text: string, digits: number, end: number, cursor: number, to: number): DetectedSpan | null {
-  if (!goesOn(text, digits)) return null;
+  if (!numberContinues(text, digits)) return null;
   for (const lead of leadsAt(text, digits)) {
     const start = digits - lead;
     const phone = start < cursor || start >= to ? null : phoneAt(text, start, end - digits);

@@ -25,7 +25,7 @@ export interface AdmissionGateParts {
   /** Milliseconds. */
   readonly now: () => number;
   /** Releases what a call holds; usage is counted if its answer is in. False if the call still needs its hold. */
-  readonly lend: (call: Call) => boolean | Promise<boolean>;
+  readonly grantPlace: (call: Call) => boolean | Promise<boolean>;
   readonly reservationOf: (call: Call) => Reservation | undefined;
   readonly counts: Pick<InputCounts, "boundOf">;
   /** Whether jobs, which may run for hours, hold part of the window with this key. */
@@ -97,7 +97,7 @@ export class AdmissionGate {
         } else if (lender !== null) {
           const lent = lender;
           lender = null;
-          const given = this.parts.lend(lent);
+          const given = this.parts.grantPlace(lent);
           if (given instanceof Promise ? await given : given) {
             // Try before any queued call is told of the release.
             pending = this.tryOnce(limited, probed);

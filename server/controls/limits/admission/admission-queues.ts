@@ -22,8 +22,8 @@ export class AdmissionQueues {
   private readonly lookAgainMs: number | null;
   private waiting = 0;
 
-  constructor(lookAgainMs: number | null) {
-    this.lookAgainMs = lookAgainMs;
+  constructor(retryMs: number | null) {
+    this.lookAgainMs = retryMs;
   }
 
   get full(): boolean {

@@ -47,12 +47,12 @@ export function prepareAdmission(
       demand: { tokens: 0, micros: 0, toolCalls: 0 },
       ahead: null,
     };
-  if (view.sound?.seconds === null) return refuse("audio_length_unknown");
+  if (view.audio?.seconds === null) return refuse("audio_length_unknown");
   const rules = governanceOf(call, model);
   const writes = asksForText(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes: view.sound?.textBytes ?? view.film?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call),
+    bodyBytes: view.audio?.textBytes ?? view.video?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call),
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") + knowledgeBytes(call, view) : 0,
     outputCeiling: rules.maxOutputTokens,
   });
@@ -85,12 +85,12 @@ function bytesOf({ row, putInBytes = 0 }: Call): number {
 
 function ofMedia(
   model: ModelEntry,
-  { film, pictures, sound, reranking, spokenCharacters = 0 }: RequestView,
+  { video, pictures, audio, reranking, spokenCharacters = 0 }: RequestView,
   bounded: WorstCase,
 ): WorstCase {
-  if (film !== undefined) return worstCaseOfVideo(model, bounded, film);
+  if (video !== undefined) return worstCaseOfVideo(model, bounded, video);
   if (pictures !== undefined) return worstCaseOfImages(model, bounded, pictures);
-  if (sound?.seconds != null) return worstCaseOfAudio(bounded, sound.seconds);
+  if (audio?.seconds != null) return worstCaseOfAudio(bounded, audio.seconds);
   if (reranking !== undefined) return worstCaseOfReranking(bounded, reranking);
   return spokenCharacters > 0 ? worstCaseOfSpeech(model, bounded, spokenCharacters) : worstCaseWithoutOutput(bounded);
 }

@@ -131,7 +131,7 @@ export class ServedCounters implements Counters {
         const row = partOf(rows.get(callHeldFor(id)), id);
         if (row === undefined && now() - doubt.since <= rowsWithinMs) continue;
         this.doubtful.delete(id);
-        if (row === undefined) log.warn("limits_given_back", { tenant_id: tenantId, call_id: callHeldFor(id) });
+        if (row === undefined) log.warn("limits_released", { tenant_id: tenantId, call_id: callHeldFor(id) });
         const requests = row === undefined || row.requests === 0 ? 0 : 1;
         const used = isHeldBeside(id) ? undefined : row;
         this.restate(doubt, { requests, input: used?.tokens ?? 0, output: 0, micros: used?.micros ?? 0 });

@@ -40,7 +40,7 @@ interface StoreWatchParts {
 export class StoreWatch {
   private known: string | null = null;
   private server: string | null = null;
-  private looking = false;
+  private checking = false;
   /** Some usage counted before the store was emptied is not recorded yet. */
   private behind = false;
   private away = false;
@@ -50,8 +50,8 @@ export class StoreWatch {
 
   constructor(parts: StoreWatchParts) {
     this.parts = parts;
-    void this.look();
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    void this.check();
+    this.timer = setInterval(() => void this.check(), LOOK_MS);
     this.timer.unref();
   }
 
@@ -72,12 +72,12 @@ export class StoreWatch {
     clearInterval(this.timer);
   }
 
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  private async check(): Promise<void> {
+    if (this.checking) return;
+    this.checking = true;
     try {
       const { name, server } = await this.content();
-      this.tellAway(false);
+      this.reportAway(false);
       const emptied = this.known !== null && this.known !== name;
       const setBack = !emptied && this.server !== null && this.server !== server;
       if (emptied || setBack) {
@@ -92,13 +92,13 @@ export class StoreWatch {
       this.server = server;
     } catch {
       // Calls that need the store report the failure themselves; the next check finds its state.
-      this.tellAway(true);
+      this.reportAway(true);
     } finally {
-      this.looking = false;
+      this.checking = false;
     }
   }
 
-  private tellAway(away: boolean): void {
+  private reportAway(away: boolean): void {
     if (away === this.away || this.closed) return;
     this.away = away;
     if (away) this.parts.log.warn("limits_store_away", {});

@@ -55,7 +55,7 @@ interface Held {
   leasedAt: number;
   /** Settled calls whose rows are sealed, to be reported. */
   sealed: string[];
-  telling: ReturnType<typeof setTimeout> | null;
+  reportTimer: ReturnType<typeof setTimeout> | null;
   usedAt: number;
 }
 
@@ -191,12 +191,12 @@ export class ValkeyCounters implements Counters {
     const tenant = this.tenants.get(plan.tenantId);
     if (tenant === undefined) return;
     tenant.sealed.push(id);
-    if (tenant.telling !== null || this.closed) return;
-    tenant.telling = setTimeout(() => {
-      tenant.telling = null;
+    if (tenant.reportTimer !== null || this.closed) return;
+    tenant.reportTimer = setTimeout(() => {
+      tenant.reportTimer = null;
       if (tenant.sealed.length > 0) void this.renew(tenant);
     }, TOLD_WITHIN_MS);
-    tenant.telling.unref();
+    tenant.reportTimer.unref();
   }
 
   async resolve(rowsOf: RowsOf): Promise<void> {
@@ -216,7 +216,7 @@ export class ValkeyCounters implements Counters {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
         else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
-          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callHeldFor(id) });
+          this.options.log.warn("limits_released", { tenant_id: tenant.id, call_id: callHeldFor(id) });
         }
       }
     }
@@ -244,7 +244,7 @@ export class ValkeyCounters implements Counters {
     let tenant = this.tenants.get(id);
     if (tenant === undefined) {
       const open = new ShortLivedMap<string, Open>();
-      tenant = { id, open, owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
+      tenant = { id, open, owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], reportTimer: null, usedAt: 0 };
       this.tenants.set(id, tenant);
     }
     tenant.usedAt = this.options.now();

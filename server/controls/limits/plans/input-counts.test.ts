@@ -11,7 +11,7 @@ async function boundAfter(tags: readonly string[] | undefined, tokens: number): 
   const call = { scope: { tenant: { id: "t" } }, requestContent: "x".repeat(BYTES), row: { tags } } as unknown as Call;
   const model = { id: "m", provider: { apiFormat: "anthropic" } };
   const limited = { call, model, worst: { inputBytes: BYTES }, counted: null } as unknown as LimitedCall;
-  for (let round = 0; round < 3; round++) counts.learn(call, limited, tokens);
+  for (let round = 0; round < 3; round++) counts.learnCount(call, limited, tokens);
   return (await counts.boundOf(limited))?.inputTokens;
 }
 

@@ -58,7 +58,7 @@ export class InputCounts {
   }
 
   /** Records the actual input of a bounded call that has ended. */
-  learn(call: Call, { model, worst, counted }: LimitedCall, tokens: number): void {
+  learnCount(call: Call, { model, worst, counted }: LimitedCall, tokens: number): void {
     const tenantId = call.scope?.tenant.id;
     if (tenantId === undefined || model === null || worst === null || tokens <= 0 || worst.inputBytes <= 0) return;
     // Only counts reported by the provider show how the model tokenizes.

@@ -1,5 +1,5 @@
 import type { UsageOfDay } from "../../../directory/limits/usage-of-day.ts";
-import { looksUp, type UsageTruth } from "../../../directory/limits/usage-truth.ts";
+import { readsEachGroup, type UsageTruth } from "../../../directory/limits/usage-truth.ts";
 import { utcDay } from "../../../directory/limits/periods.ts";
 import type { PolicyTree } from "../../../directory/limits/policy-tree.ts";
 import type { Plan, Truth, WindowLimit } from "../counters/counters.ts";
@@ -35,7 +35,7 @@ export class Reading {
     if (truth.modelId !== null) question.models.add(truth.modelId);
     if (question.all) return;
     for (const { id } of this.policies.branch(truth.groupId)) question.groups.add(id);
-    question.all = !looksUp(question.groups.size);
+    question.all = !readsEachGroup(question.groups.size);
   }
 
   async of(plan: Plan, indexes: readonly number[]): Promise<Map<number, number>> {

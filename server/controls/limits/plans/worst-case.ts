@@ -93,12 +93,12 @@ export function worstCaseOfImages(
 }
 
 /** For video generation, billed by length, or by tokens if the model's record has prices for them. */
-export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, film: ReferencedVideo): WorstCase {
+export function worstCaseOfVideo(model: ModelEntry, worst: WorstCase, video: ReferencedVideo): WorstCase {
   return {
     ...worstCaseWithoutOutput(worst),
-    videoSeconds: billedVideoSeconds(model, film),
-    videoResolution: film.resolution,
-    outputTokens: billedVideoTokens(model, film),
+    videoSeconds: billedVideoSeconds(model, video),
+    videoResolution: video.resolution,
+    outputTokens: billedVideoTokens(model, video),
   };
 }
 
@@ -193,7 +193,7 @@ function dearestPicture(of: Prices, requested: Pictures["asked"]): number | null
   return most([...(of.imagePrices ?? []).map(({ cost }) => cost), of.image]);
 }
 
-function dearestFilm(of: Prices, resolution: string | null): number | null {
+function dearestVideo(of: Prices, resolution: string | null): number | null {
   if (resolution !== null) return videoPriceOf(of, (token) => isSameResolution(token, resolution));
   return most([...(of.videoPrices ?? []).map(({ second_cost: cost }) => cost), of.videoSecond]);
 }
@@ -236,7 +236,7 @@ export function highestCost(
     // Images, video, audio and search units are billed by unit or by tokens; one of the two prices is enough.
     const each = [
       [images, dearestPicture(of, requestedImages)],
-      [Math.ceil(videoSeconds), dearestFilm(of, videoResolution)],
+      [Math.ceil(videoSeconds), dearestVideo(of, videoResolution)],
       [audioSeconds, of.audioSecond],
       [searchUnits, of.searchUnit],
     ].flatMap(([count, price]) => (!count || price == null ? [] : [costOf([{ tokens: count, pricePerMillion: price }])]));

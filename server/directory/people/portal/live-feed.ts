@@ -47,10 +47,10 @@ export class LiveFeed {
           void this.pass(payload).catch((error: Error) => {
             parts.log.warn("portal_event_lost", { error });
             // The recipient of the lost message is unknown.
-            this.tellAll({ name: "resync", data: {} });
+            this.notifyAll({ name: "resync", data: {} });
           }),
         connected: (again) => {
-          if (again) this.tellAll({ name: "resync", data: {} });
+          if (again) this.notifyAll({ name: "resync", data: {} });
         },
       },
       parts.log,
@@ -103,7 +103,7 @@ export class LiveFeed {
     for (const tenantId of this.followers.keys()) await this.review(tenantId, null);
   }
 
-  private tellAll(event: FeedEvent): void {
+  private notifyAll(event: FeedEvent): void {
     for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.tell(event);
   }
 

@@ -14,14 +14,14 @@ interface DocumentStyles {
 /** Reads the style definitions. Style IDs depend on the author's language, but the names of built-in styles do not. */
 export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
   const levels = new Map<string, number>();
-  const says = new Map<string, boolean>();
+  const hidden = new Map<string, boolean>();
   const basedOn = new Map<string, string>();
   let id = "";
   await readXml(parts, "word/styles.xml", {
     open(name, attributes) {
       const styleName = attributes["w:val"] ?? "";
       if (name === "style") id = attributes["w:styleId"] ?? "";
-      else if (name === "vanish") says.set(id, isOn(attributes["w:val"]));
+      else if (name === "vanish") hidden.set(id, isOn(attributes["w:val"]));
       else if (name === "basedOn") basedOn.set(id, styleName);
       if (name !== "name") return;
       const level = styleName.toLowerCase() === "title" ? 1 : Number(HEADING.exec(styleName)?.[1] ?? 0);
@@ -30,7 +30,7 @@ export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
   });
   const hides = (style: string, deep = DEEPEST): boolean => {
     const above = basedOn.get(style);
-    return says.get(style) ?? (above !== undefined && deep > 0 && hides(above, deep - 1));
+    return hidden.get(style) ?? (above !== undefined && deep > 0 && hides(above, deep - 1));
   };
   return { levels, hides };
 }

@@ -157,7 +157,7 @@ export class StoreBackedCache<Value> {
     try {
       return JSON.parse(this.parts.secrets.open(sealed, contextOf(name))) as Value;
     } catch (error) {
-      this.parts.log.warn("kept_value_not_opened", { kind: this.kind.name, error: error as Error });
+      this.parts.log.warn("stored_value_not_decrypted", { kind: this.kind.name, error: error as Error });
       return null;
     }
   }

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
-import { PassedSound, usageOfSpeech } from "../../../wire/speech/passed-sound.ts";
+import { PassedAudio, usageOfSpeech } from "../../../wire/speech/passed-sound.ts";
 import type { SpeechCodec, SpeechRead, SpeechStream } from "../../../wire/speech/speech-codec.ts";
 import { PassedSpeechEvents, SpeechAsEvents, speechEvents } from "../../../wire/speech/speech-events.ts";
 import type { SpeechRequest } from "../../../wire/speech/speech-request.ts";
@@ -42,9 +42,9 @@ function passing(request: SpeechRequest, model: string): PreparedRequest {
     streamCodec(type) {
       if (persist) return null;
       if (type.startsWith(EVENTS)) return asEvents ? new PassedSpeechEvents(spokenCharacters) : null;
-      const sound = new PassedSound(spokenCharacters);
+      const audio = new PassedAudio(spokenCharacters);
       // Some models do not support events.
-      return asEvents ? new SpeechAsEvents(sound) : sound;
+      return asEvents ? new SpeechAsEvents(audio) : audio;
     },
     streamType: contentType,
     bytes: !asEvents,
@@ -74,21 +74,21 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
     headers: written.headers ?? {},
     streamCodec() {
       if (persist) return null;
-      const sound = codec.stream(speechRequest.format, text);
-      return (stream = asEvents ? new SpeechAsEvents(sound) : sound);
+      const audio = codec.stream(speechRequest.format, text);
+      return (stream = asEvents ? new SpeechAsEvents(audio) : audio);
     },
     streamType: contentType,
     bytes: !asEvents,
     unbegun: () => (stream === null || stream.declined === null ? null : declinedFor(stream.declined, stream.usage)),
     whole(bytes) {
       const read = codec.read(bytes, speechRequest.format);
-      if (read === null || read.sound === null) return null;
+      if (read === null || read.audio === null) return null;
       const usage = usageOf(read, spokenCharacters);
-      return { body: asEvents ? speechEvents(read.sound, usage) : read.sound, contentType, usage, outputCharacters: 0 };
+      return { body: asEvents ? speechEvents(read.audio, usage) : read.audio, contentType, usage, outputCharacters: 0 };
     },
     declined(bytes) {
       const read = codec.read(bytes, speechRequest.format);
-      return read === null || read.sound !== null ? null : declinedFor(read.declined, read.usage);
+      return read === null || read.audio !== null ? null : declinedFor(read.declined, read.usage);
     },
     refusal: refusedByProvider,
     dropped: written.dropped,

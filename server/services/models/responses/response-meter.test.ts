@@ -44,10 +44,10 @@ test("a tenant whose provider never answers does not delay polling of other tena
     now: Date.now,
   } as unknown as ResponseMeterParts);
   await until(
-    () => meter.look(),
+    () => meter.poll(),
     () => asked.some((path) => path.includes("quick_1")),
   );
-  for (let look = 0; look < 3; look++) await meter.look();
+  for (let look = 0; look < 3; look++) await meter.poll();
   expect(asked.filter((path) => path.includes("slow")).length).toBeLessThanOrEqual(16);
   hangUp();
   await meter.stop();
@@ -99,7 +99,7 @@ test("a background response is counted once in windows that were not loaded yet"
     log: jsonLog("warn"),
   } as unknown as ResponseMeterParts);
   await until(
-    () => meter.look(),
+    () => meter.poll(),
     () => counted,
   );
   expect([recorded, spent]).toEqual([30, 30]);

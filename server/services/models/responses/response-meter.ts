@@ -45,7 +45,7 @@ const GONE_AFTER = 5;
 /** A response that has not ended by then never will, and an audit row not stored by then never will be. */
 const LONGEST_MS = 24 * 3_600_000;
 
-type Look = JsonObject | "open" | "gone" | "unclear";
+type ResponseReading = JsonObject | "open" | "gone" | "unclear";
 
 /**
  * Determines what background responses used and reports each in one row, however often it is requested. Any process may poll any of them;
@@ -56,7 +56,7 @@ export class ResponseMeter {
   /** Responses whose hold is in this process, by the ID of the call that began them. */
   private readonly held = new Map<string, HeldResponse>();
   private readonly underWay = new Map<Promise<void>, string>();
-  private looking = false;
+  private polling = false;
   private stopped = false;
 
   constructor(parts: ResponseMeterParts) {
@@ -107,9 +107,9 @@ export class ResponseMeter {
   }
 
   /** Looks for work; called at an interval. */
-  async look(): Promise<void> {
-    if (this.stopped || this.looking) return;
-    this.looking = true;
+  async poll(): Promise<void> {
+    if (this.stopped || this.polling) return;
+    this.polling = true;
     const { store } = this.parts;
     try {
       if (this.held.size > 0)
@@ -119,7 +119,7 @@ export class ResponseMeter {
       const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };
       for (const row of await store.takeDue(turns, LEASE_MS)) this.begin(row);
     } finally {
-      this.looking = false;
+      this.polling = false;
     }
   }
 
@@ -159,9 +159,9 @@ export class ResponseMeter {
       if (fate === null && !old) return this.later(row);
     }
     const model = (await this.parts.tenant(row.tenant_id))?.models.get(row.model_id);
-    const look = model === undefined ? "unclear" : await this.ask(model, row.id);
-    if (typeof look !== "string") return this.settle(row, model ?? null, look);
-    if (old || (look === "gone" && row.looks >= GONE_AFTER)) return this.settle(row, model ?? null, {});
+    const reading = model === undefined ? "unclear" : await this.ask(model, row.id);
+    if (typeof reading !== "string") return this.settle(row, model ?? null, reading);
+    if (old || (reading === "gone" && row.looks >= GONE_AFTER)) return this.settle(row, model ?? null, {});
     return this.later(row);
   }
 
@@ -184,7 +184,7 @@ export class ResponseMeter {
     }
   }
 
-  private async ask(model: ModelEntry, id: string): Promise<Look> {
+  private async ask(model: ModelEntry, id: string): Promise<ResponseReading> {
     const provider = providerOf(this.parts.providers, model);
     if (isRefusal(provider) || provider.ask === undefined) return "unclear";
     const abort = new AbortController();

@@ -53,7 +53,7 @@ export class ResponseRecords {
   /** Writes the record at once; false if the ID belongs to another owner. Rejects if it could not be written. */
   async write(row: ResponseToStore): Promise<boolean> {
     const written = await this.store.insert([row]);
-    if (written.size > 0) this.learn(row);
+    if (written.size > 0) this.remember(row);
     return written.size > 0 || (await this.find(ownerOf(row), row.id)) !== null;
   }
 
@@ -80,10 +80,10 @@ export class ResponseRecords {
   private async read(owner: ResponseOwner, id: string): Promise<ResponsePlace | null> {
     const row = await this.store.find(owner, id);
     if (row === undefined) return null;
-    return this.learn(row, owner);
+    return this.remember(row, owner);
   }
 
-  private learn(row: Pick<ResponseToStore, "id" | "model_id" | "provider_key">, owner = ownerOf(row as ResponseToStore)): ResponsePlace {
+  private remember(row: Pick<ResponseToStore, "id" | "model_id" | "provider_key">, owner = ownerOf(row as ResponseToStore)): ResponsePlace {
     const place = { id: row.id, modelId: row.model_id, providerKey: row.provider_key };
     this.known.set(keyOf(owner, row.id), place);
     return place;
@@ -99,7 +99,7 @@ export class ResponseRecords {
         for (const { row, settle } of batch) {
           this.waiting.delete(`${row.request_id}\n${row.id}`);
           // An ID that existed already is known only to its owner.
-          if (written.has(row.request_id)) this.learn(row);
+          if (written.has(row.request_id)) this.remember(row);
           settle();
         }
       }

@@ -53,8 +53,8 @@ export class StoredResponses {
     const id = storedIdOf(response);
     const row = id === null ? null : this.rowOf(call, id, made);
     if (row === null) return false;
-    const lookAt = made.background ? new Date(this.parts.now() + FIRST_LOOK_MS) : null;
-    this.parts.records.keep(call, { ...row, look_at: lookAt, streamed: true });
+    const pollAt = made.background ? new Date(this.parts.now() + FIRST_LOOK_MS) : null;
+    this.parts.records.keep(call, { ...row, look_at: pollAt, streamed: true });
     return true;
   }
 

@@ -4,7 +4,7 @@ import type { BackgroundCalls } from "../../../road/own-calls/background-calls.t
 import { tiersServed } from "../../../wire/serving.ts";
 import { cacheWriteTokens, type Usage } from "../../../wire/usage.ts";
 
-interface TellParts {
+interface UseRowParts {
   readonly store: ResponseStore;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
 }
@@ -22,7 +22,7 @@ interface EndOfResponse {
  * response between the row's begin marker and the row itself, so that a process taking over writes it only once. If the row could not be
  * sealed its ID stays noted: it may be in the journal all the same, and the meter finds out what became of it.
  */
-export async function writeUseRow({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
+export async function writeUseRow({ store, calls }: UseRowParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   const tiers = tiersServed(end.usage.serving);
   const eventRow = await calls.recordEvent(
     {

@@ -152,8 +152,8 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
 }
 
 /** Google also reports an exceeded quota for a limit per minute, but with a retry delay. */
-function isAboutQuota(text: string, saysDelay: boolean): boolean {
-  return QUOTA_CODE.test(text) || (QUOTA_WORDS.test(text) && !saysDelay);
+function isAboutQuota(text: string, namesDelay: boolean): boolean {
+  return QUOTA_CODE.test(text) || (QUOTA_WORDS.test(text) && !namesDelay);
 }
 
 /** The provider's retry headers that official clients act on. */

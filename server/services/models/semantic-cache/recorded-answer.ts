@@ -27,19 +27,19 @@ export function recordAnswer(conversation: Conversation, answer: Answer): Record
 }
 
 function wholeReply(conversation: Conversation, { failure, usage, body }: WholeAnswer): ConversationReply | null {
-  if (failure !== null || usage === null || usage.estimated || body.byteLength > MAX_BYTES || saysMoreThanTexts(body)) return null;
+  if (failure !== null || usage === null || usage.estimated || body.byteLength > MAX_BYTES || hasMoreThanTexts(body)) return null;
   const reply = readWhole(conversation, body);
   return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
 }
 
 function streamedReply(conversation: Conversation, { pieces, usage }: RecordedStream): ConversationReply | null {
-  if (pieces === null || usage === null || usage.estimated || saysMoreThanTexts(Buffer.concat(pieces))) return null;
+  if (pieces === null || usage === null || usage.estimated || hasMoreThanTexts(Buffer.concat(pieces))) return null;
   const { events, complete } = readPieces(conversation, pieces);
   const reply = complete ? replyOfEvents(events) : null;
   // The stream hides usage from a caller who did not ask for it, but it is known here.
   return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
 }
 
-function saysMoreThanTexts(body: Uint8Array): boolean {
+function hasMoreThanTexts(body: Uint8Array): boolean {
   return BESIDE_THE_TEXTS.test(new TextDecoder().decode(body));
 }

@@ -8,7 +8,7 @@ import { inspectedText } from "./answer-gate.ts";
 
 /** Gates that redact "joe" and block "titan". */
 const gates = {
-  looksAt: () => true,
+  inspects: () => true,
   inspect: async (_call: Call, _surface: string, slots: readonly TextSlot[]) => {
     for (const slot of slots) {
       if (slot.text.includes("titan")) return refuse("guardrail_blocked");

@@ -45,14 +45,14 @@ export async function messageGate(
   except?: ReadonlySet<string>,
   surface: "mcp_output" | "skill_output" = "mcp_output",
 ): Promise<Refusal | string | null> {
-  if (!gates.looksAt(call, surface)) return null;
+  if (!gates.inspects(call, surface)) return null;
   const message = new MessageSlots(text, except);
   return (await gates.inspect(call, surface, message.slots)) ?? message.text();
 }
 
 /** Like `messageGate`, for text that is not a JSON-RPC message. */
 export async function textGate(call: Call, text: string, { gates }: Pick<ToolParts, "gates">): Promise<Refusal | string | null> {
-  if (!gates.looksAt(call, "mcp_output")) return null;
+  if (!gates.inspects(call, "mcp_output")) return null;
   let cleared = text;
   const slot: TextSlot = {
     role: "tool",

@@ -37,7 +37,7 @@ export function judgedStream(
    * The message as it may appear in the stream. An ambiguous message (e.g. with duplicate names) is replaced by an error; one that only
    * lenient parsers accept as JSON (e.g. with NaN) is dropped.
    */
-  const look = (text: string): string | null | Promise<string | null> => {
+  const inspectText = (text: string): string | null | Promise<string | null> => {
     const value = readUpstreamRpc(text);
     if (value === null && /^\s*[{[]/.test(text)) return null;
     const unclear = value === null ? null : unclearMessage(text, value);
@@ -58,7 +58,7 @@ export function judgedStream(
   const inspectedWhole = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
     const messages: string[] = [];
     for (const message of messagesIn(data)) {
-      const inspected = await look(message);
+      const inspected = await inspectText(message);
       if (inspected !== null) messages.push(inspected);
     }
     const last = messages.pop();
@@ -70,7 +70,7 @@ export function judgedStream(
     const data = frameData(event);
     if (data === null) return frame;
     if (data.trimStart().startsWith("[")) return inspectedWhole(event, data, frame);
-    const inspectedData = look(data);
+    const inspectedData = inspectText(data);
     if (inspectedData === null) return NOTHING;
     const written = (text: string | null) => (text === null ? NOTHING : text === data ? frame : rewrittenEvent(event, text));
     return typeof inspectedData === "string" ? written(inspectedData) : inspectedData.then(written);

@@ -29,7 +29,7 @@ export async function* waitForApproval(
   // Write the begin marker first, so that the call is recorded even if the process dies.
   const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
-  const look = async () => {
+  const poll = async () => {
     const found = await findApproval(parts, tenantId, approval.id);
     return found?.status === "pending" ? "wait" : found?.status === "approved" ? null : approvalNotGiven(found);
   };
@@ -39,7 +39,7 @@ export async function* waitForApproval(
       call,
       request,
       { ...approvalElicitation(call, approval, parts), elicitationId: approval.id },
-      look,
+      poll,
       () => approvalRequired(approval),
       parts,
     );

@@ -67,13 +67,13 @@ export async function connectGate(
     message: `${server.name} needs your authorization. Open the page to connect your account, then come back.`,
   } as const;
   if (envelope === null) {
-    const look = async () => {
+    const poll = async () => {
       const found = await renewedIfNeeded(parts, principalOfIdentity(identity), server, identity.grantId);
       return found === null ? "wait" : isRefusal(found) ? found : null;
     };
     return {
       kind: "held",
-      ask: urlElicitation(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools),
+      ask: urlElicitation(call, request, { ...question, elicitationId: ulid() }, poll, () => refusal, tools),
       headers: {},
     };
   }

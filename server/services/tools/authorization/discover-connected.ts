@@ -13,7 +13,7 @@ export function connectedDiscovery(
   keep: (tenantId: string, serverId: string, url: string, found: DiscoveredServer) => Promise<unknown>,
   failed: (tenantId: string, serverId: string, error: Error) => void,
 ): ConnectedDiscovery {
-  const learn = async (tenantId: string, serverId: string, token: string) => {
+  const learnTools = async (tenantId: string, serverId: string, token: string) => {
     const server = await probedMcpServer(directory, tenantId, serverId);
     if (server.dialect !== null) return;
     const discovered = await discovery.discover({ ...server, authType: "bearer", credential: token });
@@ -25,7 +25,7 @@ export function connectedDiscovery(
       const tooLong = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, LONGEST_WAIT_MS);
       });
-      await Promise.race([learn(tenantId, serverId, token).catch((error: Error) => failed(tenantId, serverId, error)), tooLong]);
+      await Promise.race([learnTools(tenantId, serverId, token).catch((error: Error) => failed(tenantId, serverId, error)), tooLong]);
       clearTimeout(timer);
     },
   };

@@ -8,10 +8,10 @@ import type { ToolParts } from "../tool-parts.ts";
 
 /** Inspects change notifications and log messages before they reach the caller. */
 export function inspectedChanges(call: Call, open: OpenChanges, parts: Pick<ToolParts, "gates">): OpenChanges {
-  if (!parts.gates.looksAt(call, "mcp_output")) return open;
+  if (!parts.gates.inspects(call, "mcp_output")) return open;
   // Several subscriptions may yield the same message object, which is inspected once and keeps its identity.
   const inspections = new WeakMap<JsonObject, Promise<JsonObject | null>>();
-  const look = async (message: JsonObject) => {
+  const inspectMessage = async (message: JsonObject) => {
     const text = JSON.stringify(message);
     const inspected = await inspectedText(call, { text, value: message }, parts);
     if (inspected === null) return null;
@@ -20,7 +20,7 @@ export function inspectedChanges(call: Call, open: OpenChanges, parts: Pick<Tool
   async function* inspectedNotifications(notifications: AsyncGenerator<JsonObject, void>): AsyncGenerator<JsonObject, void> {
     for await (const message of notifications) {
       let one = inspections.get(message);
-      if (one === undefined) inspections.set(message, (one = look(message)));
+      if (one === undefined) inspections.set(message, (one = inspectMessage(message)));
       const seen = await one;
       if (seen !== null) yield seen;
     }

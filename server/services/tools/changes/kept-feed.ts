@@ -22,8 +22,8 @@ export async function keepFeed(
   feeds.set(session.key, feed);
   let timer: ReturnType<typeof setTimeout>;
   const keeper: Listener = { hear: () => undefined, ended: () => clearTimeout(timer) };
-  const look = () => {
-    if (session.exchanges.size > 0) timer = setTimeout(look, IDLE_MS);
+  const poll = () => {
+    if (session.exchanges.size > 0) timer = setTimeout(poll, IDLE_MS);
     else {
       feed.kept = false;
       feed.listeners.delete(keeper);
@@ -32,7 +32,7 @@ export async function keepFeed(
   };
   if (feed.kept) return;
   feed.kept = true;
-  timer = setTimeout(look, IDLE_MS);
+  timer = setTimeout(poll, IDLE_MS);
   timer.unref?.();
   feed.listeners.add(keeper);
   // Messages sent before the stream is open are lost, so wait briefly for it.

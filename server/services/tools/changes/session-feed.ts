@@ -93,7 +93,7 @@ export async function joinFeed(
 }
 
 /** Whether the status means that the server offers no stream. Other statuses are temporary failures. */
-function saysNone(status: number): boolean {
+function declaresNone(status: number): boolean {
   return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
 }
 
@@ -123,7 +123,7 @@ export function openFeed(
           // All listeners get the same object, by which overlapping subscriptions detect duplicates.
           const feedMessage = { text: message.text, value: exactMessage(message.text, value) };
           for (const listener of listeners) listener.hear(feedMessage);
-        } else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
+        } else for (const receive of [...session.exchanges.values()].slice(0, 1)) receive(message);
       }
     } catch {
       // The stream broke: listeners are told that it ended and may join again.
@@ -146,7 +146,7 @@ export function openFeed(
     if (!isRefusal(response)) {
       await cancelQuietly(response.body);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
-      else if (saysNone(response.status)) session.feedless = true;
+      else if (declaresNone(response.status)) session.feedless = true;
     }
     end();
     return false;

@@ -131,14 +131,14 @@ async function askHandshake(
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
   const post = (body: string, abort: AbortController, timeoutMs = server.timeoutMs) =>
     parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs });
-  const tell = async (body: string) => {
+  const respond = async (body: string) => {
     const postResponse = await post(body, new AbortController());
     if (!isRefusal(postResponse)) await cancelQuietly(postResponse.body);
   };
   // In this dialect closing the connection does not end the request; it must be cancelled explicitly.
   const { abort, detach, end } = linkedAbort(
     call,
-    () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))),
+    () => void respond(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))),
   );
   const interleaver = new MessageInterleaver();
   session.exchanges.set(id, interleaver.receive);
@@ -208,7 +208,7 @@ async function askHandshake(
     abort,
     detach,
     end: over,
-    respond: tell,
+    respond: respond,
   };
 }
 

@@ -14,12 +14,12 @@ export async function withinSilence(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const since = performance.now();
   const silence = new Promise<"silent">((resolve) => {
-    const look = () => {
+    const check = () => {
       const left = Math.max(since, excused()) + timeoutMs - performance.now();
-      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
+      if (left > 0) timer = setTimeout(check, Math.min(left, timeoutMs));
       else resolve("silent");
     };
-    timer = setTimeout(look, timeoutMs);
+    timer = setTimeout(check, timeoutMs);
   });
   try {
     const message = exchange.messages.next();

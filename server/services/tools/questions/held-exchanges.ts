@@ -41,14 +41,14 @@ export function holdExchange(
   const alone = processMessages.wait(holderOf(id), (instruction) => {
     const { replyTo } = instruction;
     // Only the first process to ask may continue the exchange.
-    const comes = typeof replyTo === "string";
-    if (comes && !memory.held.delete(id)) return void processMessages.send(replyTo, { over: true }).catch(() => undefined);
+    const isReply = typeof replyTo === "string";
+    if (isReply && !memory.held.delete(id)) return void processMessages.send(replyTo, { over: true }).catch(() => undefined);
     if (instruction.over === true) {
       // The caller disconnected at the process that continued the exchange.
       cancelExchange(exchange, "the caller hung up");
       over();
     } else if (typeof instruction.say === "string") void exchange.respond(instruction.say);
-    if (!comes) return;
+    if (!isReply) return;
     clearTimeout(timer);
     void forward(exchange, (message) => processMessages.send(replyTo, message)).finally(over);
   });

@@ -201,7 +201,7 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
 
 /** Inspects what a server sends besides its answers; null if nothing inspects it. */
 function judgeFor(call: Call, respond: ((said: string) => Promise<void>) | null, parts: ToolParts): JudgeMessage | null {
-  if (!parts.gates.looksAt(call, "mcp_output")) return null;
+  if (!parts.gates.inspects(call, "mcp_output")) return null;
   return async ({ text, value }) => {
     const inspected = await inspectedText(call, { text, value }, parts);
     const question = inspected === null && typeof value?.method === "string" ? idIn(memberText(text, "id"), value.id) : null;
@@ -310,7 +310,7 @@ async function whole(
 
 /** Inspects an answer that is not a message. Binary content is not inspected. */
 async function inspectedFile(call: Call, response: Response, bytes: Uint8Array, parts: ToolParts): Promise<Uint8Array | Refusal> {
-  if (!parts.gates.looksAt(call, "mcp_output")) return bytes;
+  if (!parts.gates.inspects(call, "mcp_output")) return bytes;
   const type = response.headers.get("content-type")?.split(";", 1)[0] ?? "";
   if (!isReadAsText(type, null, Buffer.from(bytes).toString("base64"))) return bytes;
   const inspected = await textGate(call, new TextDecoder().decode(bytes), parts);

@@ -19,7 +19,7 @@ interface DescribedSkill {
  */
 export async function instructionsFor(call: Call, skills: readonly SkillEntry[], { gates }: Pick<ToolParts, "gates">): Promise<string> {
   const described = skills.map(({ name, description }) => ({ name, description: description.replace(/\s+/g, " ") }));
-  if (!gates.looksAt(call, "skill_output")) return catalogueOf(described);
+  if (!gates.inspects(call, "skill_output")) return catalogueOf(described);
   const refusal = await gates.inspect(call, "skill_output", described.map(descriptionSlot));
   if (refusal === null) return catalogueOf(described);
   addTag(call, "answer_withheld");

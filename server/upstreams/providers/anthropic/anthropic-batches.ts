@@ -97,7 +97,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
       }
       return { kind: unsure ? "unsure" : "none" };
     },
-    async look(target, id, signal) {
+    async readStatus(target, id, signal) {
       const batch = await get(target, path(id), signal);
       if (batch.processing_status !== "ended") return { kind: "running" };
       const counts = isObject(batch.request_counts) ? batch.request_counts : {};

@@ -5,7 +5,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import {
   askForBatches,
   drained,
-  type BatchStanding,
+  type ProviderBatchStatus,
   type HandedOver,
   handedOver,
   type LineOutcomeOfVendor,
@@ -90,8 +90,8 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
       const id = wordIn(all.find(({ jobName }) => jobName === `gatehouse-${key}`)?.jobArn);
       return id === null ? { kind: "none" } : { kind: "found", id };
     },
-    async look(target, id, signal) {
-      return standingOf(await job(target, id, signal));
+    async readStatus(target, id, signal) {
+      return statusOf(await job(target, id, signal));
     },
     async cancel(target, id, signal) {
       await drained(await ask(target, "POST", `/model-invocation-job/${pathSegment(id)}/stop`, signal));
@@ -132,7 +132,7 @@ function addressIn(config: unknown, name: string): string | null {
   return isObject(inner) ? wordIn(inner.s3Uri) : null;
 }
 
-function standingOf({ status, message: statusMessage }: JsonObject): BatchStanding {
+function statusOf({ status, message: statusMessage }: JsonObject): ProviderBatchStatus {
   const message = wordIn(statusMessage);
   switch (status) {
     case "Completed":

@@ -8,7 +8,7 @@ import {
   drained,
   askForBatchJson,
   type BatchedLine,
-  type BatchStanding,
+  type ProviderBatchStatus,
   type Found,
   handedOver,
   type LineOutcomeOfVendor,
@@ -65,8 +65,8 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
       }
       return { kind: "none" };
     },
-    async look(target, id, signal) {
-      return standingOf(await get(target, checked(id), signal));
+    async readStatus(target, id, signal) {
+      return statusOf(await get(target, checked(id), signal));
     },
     async cancel(target, id, signal) {
       const url = `${geminiBase(target)}/${checked(id)}:cancel`;
@@ -129,7 +129,7 @@ function outputOf({ metadata, response }: JsonObject): JsonObject | undefined {
   return isObject(output) ? output : isObject(response) ? response : undefined;
 }
 
-function standingOf({ metadata, error }: JsonObject): BatchStanding {
+function statusOf({ metadata, error }: JsonObject): ProviderBatchStatus {
   switch (isObject(metadata) ? metadata.state : undefined) {
     case "BATCH_STATE_SUCCEEDED":
       return { kind: "ended", why: null, message: null };

@@ -15,7 +15,7 @@ test.each([
 ])("the state of an OpenAI batch is read from %p", async (batch, standing) => {
   const outbound = { fetch: async () => Response.json(batch) } as unknown as Outbound;
   const target = { baseUrl: "http://vendor", apiKey: null, headers: {} } as unknown as ProviderTarget;
-  expect(await openaiBatches(outbound).look(target, "batch_1", new AbortController().signal)).toEqual(standing as never);
+  expect(await openaiBatches(outbound).readStatus(target, "batch_1", new AbortController().signal)).toEqual(standing as never);
 });
 
 test("requests about OpenAI batches leave no listener on the abort signal of the process", async () => {
@@ -33,14 +33,14 @@ test("requests about OpenAI batches leave no listener on the abort signal of the
   };
   const line = `${JSON.stringify({ custom_id: "a", response: { status_code: 200, body: {} } })}\n`;
 
-  await answering(Response.json({ status: "in_progress" })).look(target, "batch_1", signal);
+  await answering(Response.json({ status: "in_progress" })).readStatus(target, "batch_1", signal);
   await answering(Response.json({ status: "cancelling" })).cancel(target, "batch_1", signal);
   await answering(new Response(null, { status: 204 })).cancel(target, "batch_1", signal);
   const ended = Response.json({ status: "completed", output_file_id: "file-1" });
   for await (const _ of answering(ended, new Response(line.repeat(3))).results(target, "batch_1", signal)) break;
   for (const refused of [Response.json({}, { status: 503 }), undefined as never])
     await answering(refused)
-      .look(target, "batch_1", signal)
+      .readStatus(target, "batch_1", signal)
       .catch(() => undefined);
   expect(listeners).toBe(0);
 });

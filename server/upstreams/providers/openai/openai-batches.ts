@@ -96,7 +96,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
       }
       return { kind: "none" };
     },
-    async look(target, id, signal) {
+    async readStatus(target, id, signal) {
       const batch = await batchOf(target, id, signal);
       switch (batch.status) {
         case "completed":

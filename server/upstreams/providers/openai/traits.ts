@@ -28,7 +28,7 @@ export const openaiTraits = {
   videos: () => openaiVideos,
   // Compatible servers do not have this operation.
   counts: ({ provider }: ServedModel, operation) => operation === "responses_count" && isOpenAi(provider),
-  isStream: (operation, type) => isEventStreamType(operation, type) || (operation === "speech" && isSound(type)),
+  isStream: (operation, type) => isEventStreamType(operation, type) || (operation === "speech" && isAudio(type)),
   local: false,
 } satisfies ProviderTraits;
 
@@ -37,7 +37,7 @@ function isOpenAi({ baseUrl }: ServedModel["provider"]): boolean {
 }
 
 /** Some servers send audio without its media type. */
-function isSound(contentType: string): boolean {
+function isAudio(contentType: string): boolean {
   return contentType.startsWith("audio/") || contentType.startsWith("application/octet-stream");
 }
 

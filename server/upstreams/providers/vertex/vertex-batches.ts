@@ -8,7 +8,7 @@ import { statusOfGoogleCode } from "../gemini/gemini-batches.ts";
 import {
   askForBatchJson,
   type BatchedLine,
-  type BatchStanding,
+  type ProviderBatchStatus,
   handedOver,
   type LineOutcomeOfVendor,
   noStorage,
@@ -100,8 +100,8 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
       }
       return { kind: "none" };
     },
-    async look(target, id, signal) {
-      return standingOf(await ask(target, "GET", checked(id), signal));
+    async readStatus(target, id, signal) {
+      return statusOf(await ask(target, "GET", checked(id), signal));
     },
     async cancel(target, id, signal) {
       await ask(target, "POST", `${checked(id)}:cancel`, signal, "{}");
@@ -156,7 +156,7 @@ function outputOf({ outputInfo, outputConfig }: JsonObject): string | null {
   return outputFolder ?? wordIn(requestedFolder);
 }
 
-function standingOf({ state, error, partialFailures }: JsonObject): BatchStanding {
+function statusOf({ state, error, partialFailures }: JsonObject): ProviderBatchStatus {
   const [first] = Array.isArray(partialFailures) ? partialFailures.filter(isObject) : [];
   const message = (isObject(error) ? wordIn(error.message) : null) ?? wordIn(first?.message);
   switch (state) {

@@ -3,7 +3,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
@@ -32,7 +32,7 @@ export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
     async mutationFn(ids: readonly string[]) {
       for (const one of ids) await adminApi.call("POST /v1/admin/agent-grants/{id}/confirm", { path: { id: one } });
     },
-    onSuccess: () => tell("The changed card is accepted. It holds for the next call."),
+    onSuccess: () => showToast("The changed card is accepted. It holds for the next call."),
     onSettled: () => queries.invalidateQueries({ queryKey: ["records"] }),
   });
   return (

@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -31,7 +31,7 @@ export function AcknowledgeFindings({
     onSuccess(answer) {
       if (answer.unacknowledged === 0) setNote("");
       onDone(answer);
-      tell(
+      showToast(
         answer.unacknowledged === 0
           ? "Acknowledged, and recorded in the admin log."
           : `Acknowledged, and recorded in the admin log. ${formatNumber(answer.unacknowledged)} are left.`,

@@ -1,6 +1,6 @@
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
@@ -62,7 +62,7 @@ function Statements({
       setIsEdited(false);
       queries.setQueryData(KEY, answer);
       await queries.invalidateQueries({ queryKey: ["compliance"] });
-      tell("Statements saved.");
+      showToast("Statements saved.");
     },
   });
   return (

@@ -4,7 +4,7 @@ import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -42,7 +42,7 @@ export function SealedReports({
     mutationFn: () => adminApi.call("POST /v1/admin/compliance/reports", { body: { framework } }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["compliance", "sealed"] });
-      tell("Report sealed.");
+      showToast("Report sealed.");
     },
   });
   const download = useMutation({ mutationFn: take });

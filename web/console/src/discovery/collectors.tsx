@@ -8,7 +8,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -81,7 +81,7 @@ function RegisterForm(): ReactNode {
       await queries.invalidateQueries({ queryKey: KEYS });
       setCollectorId("");
       setPublicKey("");
-      tell(`Registered. Its key id is ${id}.`);
+      showToast(`Registered. Its key id is ${id}.`);
     },
   });
   return (

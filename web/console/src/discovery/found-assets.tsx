@@ -7,7 +7,7 @@ import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Radar } from "lucide-react";
@@ -35,7 +35,7 @@ function CoveragePanel({ coverage }: { readonly coverage: Coverage }): ReactNode
     mutationFn: () => adminApi.call("POST /v1/admin/discovery/reconcile", {}),
     async onSuccess({ checked, changed }) {
       await queries.invalidateQueries({ queryKey: ["discovery"] });
-      tell(`${formatNumber(checked)} looked at, ${formatNumber(changed)} changed.`);
+      showToast(`${formatNumber(checked)} looked at, ${formatNumber(changed)} changed.`);
     },
   });
   return (
@@ -90,7 +90,7 @@ function AssetDialog({ asset, onClose }: { readonly asset: Asset; readonly onClo
     async onSuccess({ prefill }) {
       await done();
       const kind = FORMS[prefill.kind];
-      tell(prefill.note);
+      showToast(prefill.note);
       if (kind !== undefined) await go({ to: "/manage/$kind/new", params: { kind }, state: { prefill: prefill.body } as never });
     },
   });

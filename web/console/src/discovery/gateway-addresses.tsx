@@ -1,6 +1,6 @@
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { bodySchema } from "../records/api-schema.ts";
@@ -22,7 +22,7 @@ export function GatewayAddresses(): ReactNode {
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["discovery"] });
-      tell("Saved. What was found is looked at anew with the next reconciliation.");
+      showToast("Saved. What was found is looked at anew with the next reconciliation.");
     },
   });
   const schema = api.isSuccess ? bodySchema(api.data, "PATCH", PATH) : null;

@@ -2,7 +2,7 @@ import { Button, buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -27,7 +27,7 @@ export function Registry(): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/assets/sync"),
     async onSuccess({ added, changed, gone, total }) {
       await queries.invalidateQueries({ queryKey: ["records", "assets"] });
-      tell(`${formatNumber(total)} assets: ${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(gone)} gone.`);
+      showToast(`${formatNumber(total)} assets: ${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(gone)} gone.`);
     },
   });
   const give = useMutation({ mutationFn: download });

@@ -6,7 +6,7 @@ import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -112,7 +112,7 @@ function Upload({ id, onDone }: { readonly id: string; readonly onDone: () => Pr
     },
     async onSuccess(_answer, { name }) {
       await onDone();
-      tell(`${name} is taken. Its state says how far it is.`);
+      showToast(`${name} is taken. Its state says how far it is.`);
     },
   });
   return (

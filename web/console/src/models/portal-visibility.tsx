@@ -1,5 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Eye, EyeOff } from "lucide-react";
 import type { ReactNode } from "react";
@@ -22,9 +22,12 @@ export function PortalVisibility({
     mutationFn: (visible: boolean) => adminApi.call(SET, { path: { id: groupId, model: id }, body: { portal_visible: visible } }),
     async onSuccess({ portal_visible: now }) {
       await queries.invalidateQueries({ queryKey: ["group", groupId, "models"] });
-      tell(now ? `${name} is shown in the portal.` : `${name} is hidden in the portal.`, { label: "Undo", run: () => change.mutate(!now) });
+      showToast(now ? `${name} is shown in the portal.` : `${name} is hidden in the portal.`, {
+        label: "Undo",
+        run: () => change.mutate(!now),
+      });
     },
-    onError: (error) => tell(`${name} was not changed: ${error.message}`),
+    onError: (error) => showToast(`${name} was not changed: ${error.message}`),
   });
   const label = isVisible ? "Hide in portal" : "Show in portal";
   return (

@@ -4,7 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { TwoFactorBegin } from "@gatehouse/web-kit/two-factor-begin.tsx";
 import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -32,7 +32,7 @@ function ChangePassword(): ReactNode {
     async onSuccess(grant) {
       form.current?.reset();
       await adminSession.replace(grant);
-      tell("Your password is changed. Other devices are signed out.");
+      showToast("Your password is changed. Other devices are signed out.");
     },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -87,14 +87,14 @@ function TwoFactor(): ReactNode {
     async onSuccess() {
       setup.reset();
       await changed();
-      tell("Two-factor sign-in is on.");
+      showToast("Two-factor sign-in is on.");
     },
   });
   const disable = useMutation({
     mutationFn: (code: string) => adminApi.call("POST /v1/admin-users/2fa/disable", { body: { code } }),
     async onSuccess() {
       await changed();
-      tell("Two-factor sign-in is off.");
+      showToast("Two-factor sign-in is off.");
     },
   });
   if (status.isPending) return <Skeleton label="Loading" lines={2} />;

@@ -6,7 +6,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeySquare } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -58,7 +58,7 @@ function Rotation(): ReactNode {
   const rotate = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/agent-signing-keys/rotate", { body: { overlap_seconds: Number(overlap) } }),
     async onSuccess() {
-      tell("Cards are signed with a new key");
+      showToast("Cards are signed with a new key");
       await queries.invalidateQueries({ queryKey: QUERY_KEY });
     },
   });

@@ -6,7 +6,7 @@ import { formatMoment, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
@@ -77,7 +77,7 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
         : adminApi.call("POST /v1/admin/approvals/{id}/reject", { path, body }),
     async onSuccess(_answer, isApproved) {
       await queries.invalidateQueries({ queryKey: ["approvals"] });
-      tell(isApproved ? "Approved. The caller may make this very call once." : "Rejected.");
+      showToast(isApproved ? "Approved. The caller may make this very call once." : "Rejected.");
     },
   });
   return (

@@ -4,7 +4,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -25,12 +25,12 @@ function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFr
     async onError(error) {
       if (!(error instanceof ChangedByOthers)) return;
       // The newly read settings replace this form and its error, so the error goes into a toast.
-      tell(error.message);
+      showToast(error.message);
       await queries.invalidateQueries({ queryKey: ["compliance", "profile"] });
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["compliance"] });
-      tell("Saved. Rows are tagged from the next call on.");
+      showToast("Saved. Rows are tagged from the next call on.");
     },
   });
   return (

@@ -4,7 +4,7 @@ import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -59,7 +59,7 @@ function EraseForm(): ReactNode {
       setConfirming(null);
       setRound((now) => now + 1);
       await queries.invalidateQueries();
-      tell("Erased. The result is listed below.");
+      showToast("Erased. The result is listed below.");
     },
     onError: () => setConfirming(null),
   });

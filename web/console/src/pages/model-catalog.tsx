@@ -6,7 +6,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Library } from "lucide-react";
@@ -128,7 +128,7 @@ function TakeOver({ entry, onClose }: { readonly entry: Entry; readonly onClose:
       askRecords("POST", IMPORT.replace("{catalog_id}", encodeURIComponent(entry.id)), value),
     async onSuccess(model) {
       await queries.invalidateQueries({ queryKey: ["records"] });
-      tell(`${String(model["name"])} was created.`);
+      showToast(`${String(model["name"])} was created.`);
       await go({ to: "/manage/$kind/$id", params: { kind: "models", id: String(model["id"]) }, ignoreBlocker: true });
     },
   });

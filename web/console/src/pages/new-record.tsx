@@ -2,7 +2,7 @@ import { buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -76,7 +76,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
       if ((kind.shows ?? []).some((member) => typeof answer[member] === "string")) return setMade(answer);
       // Some answers wrap the record.
       const record = (typeof answer["user"] === "object" && answer["user"] !== null ? answer["user"] : answer) as ApiRecord;
-      tell(`${shownName(kind, record)} was created.`);
+      showToast(`${shownName(kind, record)} was created.`);
       await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) }, ignoreBlocker: true });
     },
   });

@@ -4,7 +4,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -34,7 +34,7 @@ const readNotice = (system: SystemId) => adminApi.call("GET /v1/admin/notice-con
 const noticeKey = (system: SystemId) => ["notice", system] as const;
 
 /** The form's initial values, set for the tenant or the system itself. A save replaces the whole notice, so nothing may be missing. */
-function standing({ source, enabled, surface, texts, exemption }: Notice, system: SystemId): ApiRecord {
+function settingsOf({ source, enabled, surface, texts, exemption }: Notice, system: SystemId): ApiRecord {
   if (source !== (system === null ? "tenant" : "system")) return {};
   return { enabled, surface, texts, ...(exemption === null ? {} : { exemption }) };
 }
@@ -82,7 +82,7 @@ export function NoticePage(): ReactNode {
             <Allowed operation="PUT /v1/admin/notice-config">
               <NoticeEditor key={system} document={api.data} schema={schema} system={system} notice={read.data} />
             </Allowed>
-            {Object.keys(standing(read.data, system)).length > 0 && (
+            {Object.keys(settingsOf(read.data, system)).length > 0 && (
               <Allowed operation="DELETE /v1/admin/notice-config">
                 <ResetButton key={system} system={system} />
               </Allowed>
@@ -132,7 +132,7 @@ function NoticeEditor({
   // The form keeps the values it started with, even if someone else changes the notice meanwhile.
   const [begun, setBegun] = useState(notice);
   const [isEdited, setIsEdited] = useState(false);
-  const isSame = (one: Notice, other: Notice) => JSON.stringify(standing(one, system)) === JSON.stringify(standing(other, system));
+  const isSame = (one: Notice, other: Notice) => JSON.stringify(settingsOf(one, system)) === JSON.stringify(settingsOf(other, system));
   const isOlder = !isSame(begun, notice);
   if (isOlder && !isEdited) setBegun(notice);
   const change = useMutation({
@@ -147,7 +147,7 @@ function NoticeEditor({
     async onSuccess() {
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey: ["notice"] });
-      tell("Saved. The next conversation shows it.");
+      showToast("Saved. The next conversation shows it.");
     },
   });
   const showNow = () => {
@@ -160,11 +160,11 @@ function NoticeEditor({
         <ChangedMeanwhile onShow={showNow}>Someone else has changed this. Your edits cannot be saved over theirs.</ChangedMeanwhile>
       )}
       <RecordForm
-        key={JSON.stringify(standing(begun, system))}
+        key={JSON.stringify(settingsOf(begun, system))}
         document={document}
         schema={schema}
         references={{}}
-        initial={standing(begun, system)}
+        initial={settingsOf(begun, system)}
         submitLabel="Save"
         busy={change.isPending}
         error={change.error}
@@ -188,7 +188,7 @@ function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
     mutationFn: () => adminApi.call("DELETE /v1/admin/notice-config", { query: queryOf(system) }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["notice"] });
-      tell(done);
+      showToast(done);
     },
   });
   return (

@@ -5,7 +5,7 @@ import { Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
@@ -232,7 +232,7 @@ function Editor({
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
       // Values that reads do not return cannot be restored.
       const canUndo = Object.keys(changes).every((member) => member in record);
-      tell(
+      showToast(
         "Saved. Takes effect with the next call.",
         canUndo ? { label: "Undo", run: () => void undo.mutate({ saved: answer, before }) } : undefined,
       );
@@ -242,7 +242,7 @@ function Editor({
     mutationFn: ({ saved, before }: { readonly saved: ApiRecord; readonly before: ApiRecord }) =>
       changeAsRead(path, before, changedSince(saved, before)),
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
-    onError: (error) => tell(`Undo failed: ${error.message}`),
+    onError: (error) => showToast(`Undo failed: ${error.message}`),
   });
   const showNow = () => {
     change.reset();
@@ -293,7 +293,7 @@ function DeleteButton({ kind, record }: { readonly kind: RecordKind; readonly re
       queries.removeQueries({ queryKey: [...recordsKey(kind), "one", String(record["id"])] });
       await go({ to: "/manage/$kind", params: { kind: kind.slug } });
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
-      tell(`${name} was deleted.`);
+      showToast(`${name} was deleted.`);
     },
   });
   return (

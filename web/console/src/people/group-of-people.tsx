@@ -3,7 +3,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -58,7 +58,7 @@ function Members({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/end-user-groups/{id}/members", { path: { id }, query: { end_user_ids: person } }),
     async onSuccess(_answer, { id: person, username }) {
       await readAnew();
-      tell(`${username} was removed.`, { label: "Undo", run: () => add.mutate(person) });
+      showToast(`${username} was removed.`, { label: "Undo", run: () => add.mutate(person) });
     },
   });
   return (
@@ -114,7 +114,7 @@ function BoundGroups({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/end-user-groups/{id}/resource-groups", { path: { id }, query: { resource_group_ids: group } }),
     async onSuccess(_answer, { id: group, name }) {
       await readAnew();
-      tell(`${name} was removed from this group.`, { label: "Undo", run: () => bind.mutate(group) });
+      showToast(`${name} was removed from this group.`, { label: "Undo", run: () => bind.mutate(group) });
     },
   });
   return (

@@ -4,7 +4,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -37,7 +37,7 @@ export function PeopleOfResourceGroup({ id }: { readonly id: string }): ReactNod
       adminApi.call(UNLINK, { path: { id }, query: { end_user_group_ids: group } }),
     async onSuccess(_answer, { id: group, name }) {
       await renew();
-      tell(`Members of ${name} no longer have this resource group.`, { label: "Undo", run: () => link.mutate(group) });
+      showToast(`Members of ${name} no longer have this resource group.`, { label: "Undo", run: () => link.mutate(group) });
     },
   });
   return (

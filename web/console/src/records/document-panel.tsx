@@ -1,6 +1,6 @@
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type ApiDocument, type ApiSchema, bodySchema, hasOperation, memberLabel, resolvedSchema } from "./api-schema.ts";
@@ -147,7 +147,7 @@ function DocumentEditor({
       preview.reset();
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey });
-      tell(`${about.label}: saved. Takes effect with the next call.`);
+      showToast(`${about.label}: saved. Takes effect with the next call.`);
     },
   });
   const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, bodyOf(value)) });

@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ImageOff, Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
@@ -39,7 +39,7 @@ export function PicturePanel({
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["records", of] });
-      tell(`${title} saved.`);
+      showToast(`${title} saved.`);
     },
   });
   // The content security policy blocks images from other hosts.

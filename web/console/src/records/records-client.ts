@@ -44,7 +44,7 @@ export async function changeAsRead(
   overwritten: (now: ApiRecord) => string | null,
   method: "PATCH" | "PUT" = "PATCH",
 ): Promise<ApiRecord> {
-  for (let looks = 1; ; looks++) {
+  for (let attempt = 1; ; attempt++) {
     const read = await adminApi.send(path);
     const tag = read.headers.get("etag");
     const now = (await read.json()) as ApiRecord;
@@ -53,7 +53,7 @@ export async function changeAsRead(
     try {
       return await askRecords(method, path, body, tag === null ? {} : { "if-match": tag });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 412 || looks === MOST_LOOKS) throw error;
+      if (!(error instanceof ApiError) || error.status !== 412 || attempt === MOST_LOOKS) throw error;
     }
   }
 }

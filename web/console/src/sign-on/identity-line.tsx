@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -33,7 +33,7 @@ export function IdentityLine({
       adminApi.call("DELETE /v1/admin/identity-providers/{id}/identities", { path: { id: provider.id }, query: { subject } }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: IDENTITIES_KEY });
-      tell(`Unlinked. It signs in as ${accountName} no more.`);
+      showToast(`Unlinked. It signs in as ${accountName} no more.`);
     },
   });
   return (

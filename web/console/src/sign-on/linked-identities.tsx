@@ -3,7 +3,7 @@ import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -95,7 +95,7 @@ function LinkForm({ account, providers }: { readonly account: Account; readonly 
     async onSuccess() {
       setSubject("");
       await queries.invalidateQueries({ queryKey: IDENTITIES_KEY });
-      tell(`Linked. Whoever it is there signs in as ${account.name}.`);
+      showToast(`Linked. Whoever it is there signs in as ${account.name}.`);
     },
   });
   const submit = (event: FormEvent) => {

@@ -3,7 +3,7 @@ import { ComboboxField } from "@gatehouse/web-kit/combobox.tsx";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -37,7 +37,7 @@ export function GroupSkills(group: GroupOfPanels): ReactNode {
     await queries.invalidateQueries({ queryKey: key });
     // The skill's page shows who may use it.
     await queries.invalidateQueries({ queryKey: ["skill"] });
-    tell(message);
+    showToast(message);
   };
   const bind = useMutation({
     mutationFn: (skill: string) =>

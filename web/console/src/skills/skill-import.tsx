@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
@@ -23,7 +23,9 @@ export function SkillImport(): ReactNode {
       await queries.invalidateQueries({ queryKey: ["records", "skills"] });
       await queries.invalidateQueries({ queryKey: ["skill"] });
       const named = `${skill.name}, version ${version.version}`;
-      tell(created ? `${named} is imported. It is served once it is published and granted.` : `${named} has these very files already.`);
+      showToast(
+        created ? `${named} is imported. It is served once it is published and granted.` : `${named} has these very files already.`,
+      );
     },
   });
   if (!mayImport) return null;

@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -30,7 +30,7 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
     async onSuccess(_answer, version) {
       await queries.invalidateQueries({ queryKey: ["records", "skills"] });
       await queries.invalidateQueries({ queryKey: ["skill", id] });
-      tell(`Version ${version} is served from the next call on.`);
+      showToast(`Version ${version} is served from the next call on.`);
     },
   });
   return (

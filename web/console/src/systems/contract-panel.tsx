@@ -6,7 +6,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
@@ -41,7 +41,7 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/contracts", { path: { id }, body: {} }),
     async onSuccess({ version }) {
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell(`Version ${version} created from the current configuration. Someone else must approve it.`);
+      showToast(`Version ${version} created from the current configuration. Someone else must approve it.`);
     },
   });
   return (
@@ -183,7 +183,7 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
     async onSuccess(answer) {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
-      tell(`Version ${answer.version} is ${answer.state}.`);
+      showToast(`Version ${answer.version} is ${answer.state}.`);
     },
   });
   const session = useSession(adminSession);

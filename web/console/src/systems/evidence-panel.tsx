@@ -6,7 +6,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -62,7 +62,7 @@ function Attached({ systemId, evidence }: { readonly systemId: string; readonly 
     async onSuccess() {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
-      tell(`${name} is detached.`);
+      showToast(`${name} is detached.`);
     },
   });
   const until = validity.until === null ? null : `good until ${formatDate(validity.until)}`;
@@ -109,7 +109,7 @@ function AttachForm({ id }: { readonly id: string }): ReactNode {
     async onSuccess() {
       setAttachedBefore((before) => before + 1);
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell("Attached.");
+      showToast("Attached.");
     },
   });
   const schema = api.isSuccess ? bodySchema(api.data, "POST", ATTACH) : null;

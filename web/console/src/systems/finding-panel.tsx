@@ -5,7 +5,7 @@ import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -109,7 +109,7 @@ function Decision({ finding }: { readonly finding: Finding }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/drift/{id}/ack", { path, body: {} }),
     async onSuccess() {
       await renew();
-      tell("Acknowledged.");
+      showToast("Acknowledged.");
     },
   });
   const resolve = useMutation({
@@ -117,7 +117,7 @@ function Decision({ finding }: { readonly finding: Finding }): ReactNode {
       adminApi.call("POST /v1/admin/drift/{id}/resolve", { path, body: { kind, note: note.trim() === "" ? null : note.trim() } }),
     async onSuccess() {
       await renew();
-      tell("Closed, and sealed in the admin log.");
+      showToast("Closed, and sealed in the admin log.");
     },
   });
   return (

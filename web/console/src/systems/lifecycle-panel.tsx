@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -35,7 +35,7 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
       await queries.invalidateQueries({ queryKey: ["records", "ai-systems"] });
-      tell(`It is ${stateWords(answer.state)} now. That holds for the next call.`);
+      showToast(`It is ${stateWords(answer.state)} now. That holds for the next call.`);
     },
   });
   return (

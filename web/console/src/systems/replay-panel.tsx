@@ -5,7 +5,7 @@ import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -36,7 +36,7 @@ export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/replay/suite", { path: { id }, body: {} }),
     async onSuccess({ suite }) {
       await renew();
-      tell(`Suite ${suite?.version ?? ""} was created.`);
+      showToast(`Suite ${suite?.version ?? ""} was created.`);
     },
   });
   const run = useMutation({
@@ -105,7 +105,7 @@ function CancelRun({ id, runId }: { readonly id: string; readonly runId: string 
     mutationFn: () => adminApi.call(CANCEL, { path: { id, run_id: runId }, body: {} }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell("The run was cancelled.");
+      showToast("The run was cancelled.");
     },
   });
   return (

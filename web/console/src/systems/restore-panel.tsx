@@ -5,7 +5,7 @@ import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -42,7 +42,7 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
     async onSuccess() {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell("Restored. The operating envelope and lifecycle state still apply.");
+      showToast("Restored. The operating envelope and lifecycle state still apply.");
     },
   });
   if (responses.length === 0) return null;

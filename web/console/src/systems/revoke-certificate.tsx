@@ -3,7 +3,7 @@ import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -29,7 +29,7 @@ export function RevokeCertificate({
       setAsking(false);
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
-      tell("Certificate revoked.");
+      showToast("Certificate revoked.");
     },
   });
   const at = formatDate(certificate.created_at);

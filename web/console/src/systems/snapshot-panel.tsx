@@ -4,7 +4,7 @@ import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -27,7 +27,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/assurance", { path: { id }, body: {} }),
     async onSuccess({ result }) {
       await queries.invalidateQueries({ queryKey: ["ai-system", id, "snapshots"] });
-      tell(`Captured: ${result.toLowerCase()}.`);
+      showToast(`Captured: ${result.toLowerCase()}.`);
     },
   });
   const take = useMutation({

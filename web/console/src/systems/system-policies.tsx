@@ -4,7 +4,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -74,7 +74,7 @@ function NewPolicy({ id }: { readonly id: string }): ReactNode {
       preview.reset();
       setRound((before) => before + 1);
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
-      tell("Response policy created for this system.");
+      showToast("Response policy created for this system.");
     },
   });
   const schema = api.isSuccess ? bodySchema(api.data, "POST", ARM) : null;

@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -65,7 +65,7 @@ function AccountLine({ account, of, mayEnd }: { readonly account: Account; reado
       }),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: KEY });
-      tell("Disconnected. No call uses this account any more.");
+      showToast("Disconnected. No call uses this account any more.");
     },
   });
   const renewed = account.has_refresh_token ? "renewed without its owner" : "until its token ends";

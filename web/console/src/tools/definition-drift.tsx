@@ -3,7 +3,7 @@ import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
@@ -29,7 +29,7 @@ export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; r
       adminApi.call("POST /v1/admin/mcp-servers/{id}/accept-definitions", { path: { id }, body: { snapshot_id: snapshotId } }),
     onSuccess(now) {
       queries.setQueryData(key, now);
-      tell("Accepted. Later discoveries are compared with these definitions.");
+      showToast("Accepted. Later discoveries are compared with these definitions.");
     },
     onError: () => queries.invalidateQueries({ queryKey: key }),
   });

@@ -4,7 +4,7 @@ import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -66,7 +66,7 @@ function Entered({ client }: { readonly client: OAuthClient }): ReactNode {
     async onSuccess() {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ["oauth-client", id] });
-      tell("Client removed.");
+      showToast("Client removed.");
     },
   });
   return (
@@ -113,7 +113,7 @@ function ClientForm({ id, client }: { readonly id: string; readonly client: OAut
     mutationFn: (value: ApiRecord) => askRecords("PUT", PATH.replace("{id}", encodeURIComponent(id)), value),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["oauth-client", id] });
-      tell("Entered. Accounts are connected with it from now on.");
+      showToast("Entered. Accounts are connected with it from now on.");
     },
   });
   const schema = api.isSuccess ? bodySchema(api.data, "PUT", PATH) : null;

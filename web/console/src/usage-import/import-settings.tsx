@@ -3,7 +3,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -57,18 +57,18 @@ export function ImportSettings({ provider }: { readonly provider: Provider }): R
       setBegun(settingsOf(saved));
       setSettings(settingsOf(saved));
       await renew();
-      tell("Saved.");
+      showToast("Saved.");
     },
   });
   const test = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/usage-import/providers/{id}/test", { path }),
-    onSuccess: ({ detail }) => tell(detail),
+    onSuccess: ({ detail }) => showToast(detail),
   });
   const run = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/usage-import/providers/{id}/run", { path }),
     async onSuccess() {
       await renew();
-      tell("The import runs.");
+      showToast("The import runs.");
     },
   });
   return (

@@ -65,7 +65,7 @@ interface Change {
 
 const channel = new BroadcastChannel(NAME);
 
-function tellOthers(change: Change): void {
+function notifyOtherTabs(change: Change): void {
   // A BroadcastChannel reaches only its own origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   channel.postMessage(change);
@@ -81,22 +81,22 @@ export async function keepConversation(conversation: KeptConversation, known: Ke
     await asPromise(store.put(together));
     return together;
   });
-  tellOthers({ handle, isGone: false });
+  notifyOtherTabs({ handle, isGone: false });
   return kept;
 }
 
 export async function forgetConversation(handle: string): Promise<void> {
   await written((store) => asPromise(store.delete(handle)));
-  tellOthers({ handle, isGone: true });
+  notifyOtherTabs({ handle, isGone: true });
 }
 
 /** Calls `listener` when another tab stores or deletes (null) one of the person's conversations. Returns a function that unsubscribes. */
 export function onChangedElsewhere(owner: string, listener: (handle: string, now: KeptConversation | null) => void): () => void {
-  const hear = ({ data }: MessageEvent) => {
+  const receive = ({ data }: MessageEvent) => {
     const { handle, isGone } = data as Change;
     if (isGone) listener(handle, null);
     else void readConversation(owner, handle).then((now) => now !== null && listener(handle, now));
   };
-  channel.addEventListener("message", hear);
-  return () => channel.removeEventListener("message", hear);
+  channel.addEventListener("message", receive);
+  return () => channel.removeEventListener("message", receive);
 }

@@ -1,4 +1,4 @@
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { type RefObject, useCallback } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { ModelChoice, Talk } from "./use-conversation.ts";
@@ -15,7 +15,7 @@ export function useAgain(
     (turnId, text) => {
       if (model === null) return;
       const { before, givenUp } = again(turnId, model, text);
-      if (givenUp > 0) tell(t("gaveWay"), { label: t("undo"), run: () => restore(before) });
+      if (givenUp > 0) showToast(t("gaveWay"), { label: t("undo"), run: () => restore(before) });
       // The button that was used is gone or disabled.
       region.current?.focus({ preventScroll: true });
     },

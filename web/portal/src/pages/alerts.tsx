@@ -4,7 +4,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Gauge } from "lucide-react";
 import { type ReactNode, useRef } from "react";
@@ -23,7 +23,7 @@ function AlertCard({ alert }: { readonly alert: ShownAlert }): ReactNode {
   const acknowledge = useMutation({
     mutationFn: () => portalApi.call("POST /v1/portal/alerts/{alert_id}/acknowledge", { path: { alert_id: alert.id } }),
     async onSuccess() {
-      tell(t("acknowledged"));
+      showToast(t("acknowledged"));
       await cache.invalidateQueries({ queryKey: ["alerts"] });
       // The pressed button is gone, so the focus moves to the card.
       card.current?.focus();

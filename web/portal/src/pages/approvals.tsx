@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -29,7 +29,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
         body: note.trim() === "" ? {} : { note: note.trim() },
       }),
     async onSuccess(_answer, way) {
-      tell(way === "approve" ? t("approved") : t("rejected"));
+      showToast(way === "approve" ? t("approved") : t("rejected"));
       await cache.invalidateQueries({ queryKey: ["approvals"] });
     },
   });

@@ -2,7 +2,7 @@ import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -40,7 +40,7 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
     talk.forget();
     await forgetConversation(conversation.handle);
     listAnew(cache, conversation.owner, conversation.handle, null);
-    tell(t("deleted"));
+    showToast(t("deleted"));
     await go({ to: "/chat" });
   };
   return (
@@ -83,7 +83,7 @@ function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
         ...now,
         turns: now.turns.map((turn) => (turn.id === turnId ? { ...turn, score: score === 1 || score === -1 ? score : null } : turn)),
       })),
-    onError: (error) => tell(error.message),
+    onError: (error) => showToast(error.message),
   });
   const { mutate } = rate;
   return useCallback(
@@ -102,7 +102,7 @@ function useTalk(talked: Omit<Talked, "onListed" | "onGone">): Talk {
   const { owner } = talked;
   const onListed = useCallback<Talked["onListed"]>((handle, now) => listAnew(cache, owner, handle, now), [cache, owner]);
   const onGone = useCallback(() => {
-    tell(t("deleted"));
+    showToast(t("deleted"));
     void go({ to: "/chat" });
   }, [go, t]);
   return useConversation({ ...talked, onListed, onGone });

@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, FileText, Trash2, Upload } from "lucide-react";
@@ -96,7 +96,7 @@ function OneFile({ file }: { readonly file: StoredFile }): ReactNode {
     async onSuccess() {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ["files"] });
-      tell(t("fileDeleted"));
+      showToast(t("fileDeleted"));
     },
   });
   return (

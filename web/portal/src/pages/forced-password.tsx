@@ -1,7 +1,7 @@
 import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import type { ReactNode } from "react";
 import { ownSession } from "../portal-client.ts";
 import { PasswordFields, usePasswordChange } from "../profile/change-password.tsx";
@@ -21,7 +21,9 @@ export function ForcedPassword(): ReactNode {
         </Button>
         <Button
           look="quiet"
-          onClick={() => void ownSession.end().catch((failure) => tell(failure instanceof ApiError ? failure.message : t("unreachable")))}
+          onClick={() =>
+            void ownSession.end().catch((failure) => showToast(failure instanceof ApiError ? failure.message : t("unreachable")))
+          }
         >
           {t("signOut")}
         </Button>

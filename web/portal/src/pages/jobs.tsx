@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleStop, Download, Layers, Play } from "lucide-react";
@@ -172,7 +172,7 @@ function CancelButton({ id, name }: { readonly id: string; readonly name: string
     async onSuccess() {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ["jobs"] });
-      tell(t("jobCancelled"));
+      showToast(t("jobCancelled"));
     },
   });
   return (

@@ -4,7 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleUser } from "lucide-react";
 import { type ReactNode, type SubmitEvent, useRef } from "react";
@@ -23,7 +23,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
   const save = useMutation({
     mutationFn: (body: { email: string | null; display_name: string | null }) => portalApi.call("PATCH /v1/portal/auth/profile", { body }),
     async onSuccess() {
-      tell(t("saved"));
+      showToast(t("saved"));
       await renew();
     },
   });

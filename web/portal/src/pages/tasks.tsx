@@ -5,7 +5,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, CircleStop } from "lucide-react";
@@ -159,7 +159,7 @@ function CancelButton({ task }: { readonly task: AgentTask }): ReactNode {
     mutationFn: () => portalApi.send(`${addressOf(task)}:cancel`, { method: "POST", headers: { "a2a-version": "1.0" } }),
     async onSuccess() {
       setAsking(false);
-      tell(t("taskCancelled"));
+      showToast(t("taskCancelled"));
     },
     // The agent's state is authoritative, whether or not the task was cancelled.
     onSettled: () => queries.invalidateQueries({ queryKey: ["agent-tasks"] }),

@@ -1,7 +1,7 @@
 import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode, SubmitEvent } from "react";
 import { ownSession, portalApi } from "../portal-client.ts";
@@ -16,7 +16,7 @@ export function usePasswordChange(onChanged?: () => void) {
     async onSuccess(grant) {
       onChanged?.();
       await ownSession.replace(grant);
-      tell(t("passwordChanged"));
+      showToast(t("passwordChanged"));
     },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {

@@ -7,7 +7,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import type { OwnApiKey } from "../api/portal-records.ts";
@@ -64,7 +64,7 @@ function OneKey({ apiKey }: { readonly apiKey: OwnApiKey }): ReactNode {
     mutationFn: () => portalApi.call("DELETE /v1/portal/api-keys/{key_id}", { path: { key_id: apiKey.id } }),
     async onSuccess() {
       setConfirming(false);
-      tell(t("keyRevoked"));
+      showToast(t("keyRevoked"));
       await cache.invalidateQueries({ queryKey: KEY });
     },
   });

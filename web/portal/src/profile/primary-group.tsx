@@ -3,7 +3,7 @@ import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { portalApi } from "../portal-client.ts";
@@ -43,7 +43,7 @@ export function PrimaryGroupPanel(): ReactNode {
   const choose = useMutation({
     mutationFn: (id: string) => portalApi.call("PATCH /v1/portal/auth/primary-group", { body: { group_id: id } }),
     async onSuccess() {
-      tell(t("saved"));
+      showToast(t("saved"));
       await cache.invalidateQueries();
     },
   });
