@@ -185,6 +185,10 @@ export const WRITER_PROBES: readonly WriterProbe[] = [
   ["one tool call at a time (`parallel_tool_calls: false`)", { ...tool("f"), parallelToolCalls: false }],
   ["tool choice `none`", { ...tool("f"), toolChoice: { kind: "none" } }],
   ["a forced tool that is not offered", { toolChoice: { kind: "tool", name: "f" } }],
+  [
+    "a call's arguments held to their schema (`strict`)",
+    { tools: [{ name: "f", description: null, schema: { type: "object" }, strict: true }] },
+  ],
   ["a tool name with a dot", tool("files.read")],
   ["a tool name with a space", tool("read files")],
   ["a tool name of 65 to 128 characters", tool("f".repeat(100))],

@@ -93,6 +93,7 @@ test.each([
 test("a process that can write no audit row leaves its jobs to one that can", async () => {
   const [failed, other] = [processWith({ takes: false, accepts: false }), processWith({ takes: true, accepts: true })];
   const job = await endedJob("left", failed.runner.id);
+  await failed.runner.hold(await job());
   await failed.runner.poll();
   await other.runner.poll();
   await until(
@@ -100,5 +101,11 @@ test("a process that can write no audit row leaves its jobs to one that can", as
     ({ settled_at: settledAt }) => settledAt !== null,
   );
   expect([failed.written.length, other.written.length]).toEqual([0, 1]);
+  // What it held for the job is held by the other one.
+  await until(
+    async () => (await failed.runner.poll(), [failed.settled, other.settled]),
+    (settled) => settled.every(({ length }) => length === 1),
+  );
+  expect([failed.settled, other.settled]).toEqual([[0], [700_000]]);
   await other.runner.stop();
 });

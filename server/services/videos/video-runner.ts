@@ -78,13 +78,14 @@ export class VideoRunner {
 
   /** Looks for work; called at an interval. */
   async poll(): Promise<void> {
-    if (this.stopped || this.polling || !this.parts.recording()) return;
+    if (this.stopped || this.polling) return;
     // Without jobs of its own, it only looks for jobs of dead processes, and less often.
     if (this.held.size === 0 && performance.now() - this.checkedAt < IDLE_MS) return;
     this.checkedAt = performance.now();
     this.polling = true;
     const { store } = this.parts;
     try {
+      if (!this.parts.recording()) return await this.release();
       if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
       await this.adopt();
       await this.release();

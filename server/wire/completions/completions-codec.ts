@@ -104,6 +104,7 @@ export const completionsCodec: ConversationCodec = {
     parallel_tool_calls: "parallel_tool_calls",
     tool_choice: "tool_choice",
     tools: "tools",
+    tool_strict: "tools",
     output: "response_format",
     reasoning: "reasoning_effort",
     end_user: "user",

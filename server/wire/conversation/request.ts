@@ -90,6 +90,7 @@ export const FEATURES = [
   "parallel_tool_calls",
   "tool_choice",
   "tools",
+  "tool_strict",
   "output",
   "reasoning",
   "end_user",

@@ -31,6 +31,7 @@ export const geminiCodec: ConversationCodec = {
     parallel_tool_calls: "toolConfig",
     tool_choice: "toolConfig.functionCallingConfig",
     tools: "tools",
+    tool_strict: "tools",
     output: "generationConfig.responseMimeType",
     reasoning: "generationConfig.thinkingConfig",
     end_user: "labels",

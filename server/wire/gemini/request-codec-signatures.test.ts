@@ -117,8 +117,9 @@ describe("a request of another format written for Gemini", () => {
       "end_user",
       "parallel_tool_calls",
       "seed",
+      "tool_strict",
     ]);
-    expect(written({ parallelToolCalls: true, tools: [{ ...tools[0]!, cache: undefined as never }] }).dropped).toEqual([]);
+    expect(written({ parallelToolCalls: true, tools: [{ ...tools[0]!, strict: null, cache: undefined as never }] }).dropped).toEqual([]);
     expect(refused({ logprobs: 0 })).toEqual(["logprobs"]);
     expect(refused({ stop: ["1", "2", "3", "4", "5", "6"] })).toEqual(["stop"]);
     expect(refused({ tools: [{ name: "9 lives", description: null, schema: null, strict: null }] })).toEqual(["tools"]);

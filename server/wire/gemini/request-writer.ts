@@ -57,6 +57,8 @@ function losses(request: ConversationRequest): Feature[] {
   // Instructions can only precede the conversation: later ones are moved there and lose their position.
   const spoken = request.turns.findIndex(({ role }) => role !== "system");
   if (request.turns.some(({ role }, i) => role === "system" && spoken >= 0 && i > spoken)) lost.push("system_turn");
+  // Only OpenAI, Anthropic and Bedrock promise that a call's arguments fit their schema.
+  if (request.tools.some(({ strict }) => strict === true)) lost.push("tool_strict");
   lost.push(...detailLosses(request), ...fileNameLosses(request));
   return lost;
 }

@@ -30,6 +30,7 @@ export const messagesCodec: ConversationCodec = {
     parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
     tool_choice: "tool_choice",
     tools: "tools",
+    tool_strict: "tools[].strict",
     output: "output_config.format",
     reasoning: "thinking",
     end_user: "metadata.user_id",

@@ -32,6 +32,7 @@ export const responsesCodec: ConversationCodec = {
     parallel_tool_calls: "parallel_tool_calls",
     tool_choice: "tool_choice",
     tools: "tools",
+    tool_strict: "tools[].strict",
     output: "text.format",
     reasoning: "reasoning",
     end_user: "safety_identifier",

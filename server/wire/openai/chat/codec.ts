@@ -30,6 +30,7 @@ export const chatCodec: ConversationCodec = {
     parallel_tool_calls: "parallel_tool_calls",
     tool_choice: "tool_choice",
     tools: "tools",
+    tool_strict: "tools[].function.strict",
     output: "response_format",
     reasoning: "reasoning_effort",
     end_user: "user",
