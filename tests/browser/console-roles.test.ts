@@ -76,6 +76,18 @@ withBrowser("a developer reads audit rows, and is not offered to verify their ch
   await context.close();
 });
 
+withBrowser("a developer is not led to the form of a record that they may not create", async () => {
+  const { page, context, problems } = await consoleOf("developer");
+  await page.getByText("Set a guardrail", { exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Set a guardrail" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Name a provider" }).waitFor();
+  await page.goto(`${world.console}/manage/guardrails/new`);
+  await page.getByText("Your role cannot create this.").waitFor();
+  expect(await page.getByRole("button", { name: /^Create / }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("an administrator who is no owner may not change one, and nobody deletes or resets themselves", async () => {
   const { page, context, problems } = await consoleOf("admin");
   await page.goto(`${world.console}/manage/administrators/${owner}`);
