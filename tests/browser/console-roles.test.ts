@@ -122,3 +122,23 @@ withBrowser("an administrator's two-factor sign-in is reset from their page", as
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("unsaved changes of a record are still there after the session ended and its administrator signed in again", async () => {
+  const { id: group } = await world.admin.post("/v1/admin/resource-groups", { ...tenant, name: "edited", group_type: "team" });
+  const account = { ...tenant, username: "edits", password: ADMIN_PASSWORD, role: "admin" };
+  const { id } = await world.admin.post("/v1/admin/admin-users", account);
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/manage/resource-groups/${group}`);
+  await signInOn(page, "edits", ADMIN_PASSWORD);
+  const field = page.getByLabel("Display name", { exact: true });
+  await field.fill("not saved yet");
+  // A new password ends the existing sessions.
+  await world.admin.request("PATCH", `/v1/admin/admin-users/${id}`, { password: "another password" });
+  await panel(page, "Settings").getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
+  await signInOn(page, "edits", "another password");
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("not saved yet");
+  expect(problems).toEqual([]);
+  await context.close();
+});

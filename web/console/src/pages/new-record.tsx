@@ -1,16 +1,15 @@
 import { buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useSession } from "@gatehouse/web-kit/session.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { type ApiDocument, type ApiSchema, bodySchema, isAllowed } from "../records/api-schema.ts";
 import { AnswerFacts } from "../records/action-panel.tsx";
+import { useConsoleUser } from "../records/allowed.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
@@ -22,9 +21,8 @@ export function NewRecordPage(): ReactNode {
   const { kind: slug } = useParams({ strict: false });
   const kind = recordKind(slug);
   const api = useQuery(documentQuery);
-  const session = useSession(adminSession);
+  const user = useConsoleUser();
   if (kind === undefined) return <ConsoleNotFound />;
-  const user = session.state === "in" ? session.user : {};
   const mayCreate = api.isSuccess && isAllowed(api.data, "POST", kind.createPath ?? kind.path, user);
   return (
     <PageFrame product={PRODUCT} title={`New ${kind.noun}`} lead={kind.empty} width="reading">
