@@ -76,6 +76,18 @@ withBrowser("a developer reads audit rows, and is not offered to verify their ch
   await context.close();
 });
 
+withBrowser("a developer is not led to the form of a record that they may not create", async () => {
+  const { page, context, problems } = await consoleOf("developer");
+  await page.getByText("Set a guardrail", { exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Set a guardrail" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Name a provider" }).waitFor();
+  await page.goto(`${world.console}/manage/guardrails/new`);
+  await page.getByText("Your role cannot create this.").waitFor();
+  expect(await page.getByRole("button", { name: /^Create / }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("an administrator who is no owner may not change one, and nobody deletes or resets themselves", async () => {
   const { page, context, problems } = await consoleOf("admin");
   await page.goto(`${world.console}/manage/administrators/${owner}`);
@@ -107,6 +119,26 @@ withBrowser("an administrator's two-factor sign-in is reset from their page", as
   await done;
   const { entries } = await world.admin.get("/v1/admin/admin-log?resource=admin-users&action=reset_2fa");
   expect(entries).toMatchObject([{ resource_id: accounts.get("developer"), actor_id: owner }]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("unsaved changes of a record are still there after the session ended and its administrator signed in again", async () => {
+  const { id: group } = await world.admin.post("/v1/admin/resource-groups", { ...tenant, name: "edited", group_type: "team" });
+  const account = { ...tenant, username: "edits", password: ADMIN_PASSWORD, role: "admin" };
+  const { id } = await world.admin.post("/v1/admin/admin-users", account);
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/manage/resource-groups/${group}`);
+  await signInOn(page, "edits", ADMIN_PASSWORD);
+  const field = page.getByLabel("Display name", { exact: true });
+  await field.fill("not saved yet");
+  // A new password ends the existing sessions.
+  await world.admin.request("PATCH", `/v1/admin/admin-users/${id}`, { password: "another password" });
+  await panel(page, "Settings").getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Your session has ended. Sign in again to continue.").waitFor();
+  await signInOn(page, "edits", "another password");
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("not saved yet");
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -6,12 +6,15 @@ import { Link } from "@tanstack/react-router";
 import { Circle, CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { adminApi } from "./admin-client.ts";
+import type { AdminApi } from "./api/admin-api.generated.ts";
+import { useAllowed } from "./records/allowed.tsx";
 import { askRecords, type ApiRecord } from "./records/records-client.ts";
 
 interface FirstStep {
   readonly title: string;
   readonly hint: string;
   readonly kind?: string;
+  readonly creates: keyof AdminApi & string;
   /** API path that shows whether the step is done. */
   readonly path: string;
   readonly isDone: (answer: ApiRecord) => boolean;
@@ -25,6 +28,7 @@ const STEPS: readonly FirstStep[] = [
     title: "Name a provider",
     hint: "Where models are, with a key. The built-in echo needs none.",
     kind: "providers",
+    creates: "POST /v1/admin/providers",
     path: "/v1/admin/providers?page_size=200",
     isDone: (answer) => some(answer, "providers", ({ api_format: format }) => format !== "echo"),
   },
@@ -32,6 +36,7 @@ const STEPS: readonly FirstStep[] = [
     title: "Add a model",
     hint: "What callers name, granted to a group.",
     kind: "models",
+    creates: "POST /v1/admin/llms",
     path: "/v1/admin/llms?page_size=200",
     isDone: (answer) => some(answer, "llms", ({ provider }) => provider !== "echo"),
   },
@@ -39,6 +44,7 @@ const STEPS: readonly FirstStep[] = [
     title: "Make a resource group",
     hint: "A team or an application: who may use what.",
     kind: "resource-groups",
+    creates: "POST /v1/admin/resource-groups",
     path: "/v1/admin/resource-groups?page_size=1",
     isDone: (answer) => some(answer, "resource_groups"),
   },
@@ -46,6 +52,7 @@ const STEPS: readonly FirstStep[] = [
     title: "Make an API key",
     hint: "What the application calls with.",
     kind: "api-keys",
+    creates: "POST /v1/admin/resource-groups/{id}/api-keys",
     path: "/v1/admin/api-keys?page_size=1",
     isDone: (answer) => some(answer, "api_keys"),
   },
@@ -53,6 +60,7 @@ const STEPS: readonly FirstStep[] = [
     title: "Set a guardrail",
     hint: "What may not go in or out.",
     kind: "guardrails",
+    creates: "POST /v1/admin/guardrails/configs",
     path: "/v1/admin/guardrails/configs?page_size=1",
     isDone: (answer) => some(answer, "configs"),
   },
@@ -81,6 +89,8 @@ export function FirstSteps(): ReactNode {
     queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { page_size: 1, filters: { proxy_type: "llm" } } }),
     retry: false,
   });
+  const isAllowed = useAllowed();
+  const mayDo = ({ creates }: FirstStep) => isAllowed(creates);
   const runtime = useQuery({ queryKey: ["calls-at"], queryFn: callsAt, retry: false, staleTime: Number.POSITIVE_INFINITY });
   if (runtime.isPending || call.isPending || answers.some(({ isPending }) => isPending)) return null;
   const isDone = STEPS.map((step, at) => answers[at]?.data !== undefined && step.isDone(answers[at].data));
@@ -98,13 +108,17 @@ export function FirstSteps(): ReactNode {
       <ol className="grid gap-3">
         {STEPS.map((step, at) => (
           <Step key={step.title} done={isDone[at] === true} hint={step.hint}>
-            <Link
-              to={isDone[at] === true ? "/manage/$kind" : "/manage/$kind/new"}
-              params={{ kind: step.kind ?? "" }}
-              className="text-accent underline"
-            >
-              {step.title}
-            </Link>
+            {isDone[at] === true || mayDo(step) ? (
+              <Link
+                to={isDone[at] === true ? "/manage/$kind" : "/manage/$kind/new"}
+                params={{ kind: step.kind ?? "" }}
+                className="text-accent underline"
+              >
+                {step.title}
+              </Link>
+            ) : (
+              step.title
+            )}
           </Step>
         ))}
         <Step

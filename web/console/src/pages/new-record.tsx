@@ -1,16 +1,15 @@
 import { buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useSession } from "@gatehouse/web-kit/session.ts";
 import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
-import { type ApiDocument, type ApiSchema, bodySchema } from "../records/api-schema.ts";
+import { type ApiDocument, type ApiSchema, bodySchema, isAllowed } from "../records/api-schema.ts";
 import { AnswerFacts } from "../records/action-panel.tsx";
+import { useConsoleUser } from "../records/allowed.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
@@ -22,12 +21,15 @@ export function NewRecordPage(): ReactNode {
   const { kind: slug } = useParams({ strict: false });
   const kind = recordKind(slug);
   const api = useQuery(documentQuery);
+  const user = useConsoleUser();
   if (kind === undefined) return <ConsoleNotFound />;
+  const mayCreate = api.isSuccess && isAllowed(api.data, "POST", kind.createPath ?? kind.path, user);
   return (
     <PageFrame product={PRODUCT} title={`New ${kind.noun}`} lead={kind.empty} width="reading">
       {api.isPending && <Skeleton label="Loading" lines={6} />}
       {api.isError && <ErrorState error={api.error} title="The form could not be read" requestLabel="Request" />}
-      {api.isSuccess && <NewRecord document={api.data} kind={kind} />}
+      {api.isSuccess && !mayCreate && <p className="text-muted">Your role cannot create this.</p>}
+      {mayCreate && <NewRecord document={api.data} kind={kind} user={user} />}
     </PageFrame>
   );
 }
@@ -57,12 +59,19 @@ function creationSchema(
   };
 }
 
-function NewRecord({ document, kind }: { readonly document: ApiDocument; readonly kind: RecordKind }): ReactNode {
+function NewRecord({
+  document,
+  kind,
+  user,
+}: {
+  readonly document: ApiDocument;
+  readonly kind: RecordKind;
+  readonly user: Readonly<Record<string, unknown>>;
+}): ReactNode {
   const queries = useQueryClient();
   const go = useNavigate();
   const [made, setMade] = useState<ApiRecord | null>(null);
-  const session = useSession(adminSession);
-  const { schema, inPath } = creationSchema(document, kind, session.state === "in" ? session.user : {});
+  const { schema, inPath } = creationSchema(document, kind, user);
   // Values passed on by the page that linked here.
   const { prefill = {} } = useLocation().state as { prefill?: ApiRecord };
   const create = useMutation({

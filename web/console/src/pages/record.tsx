@@ -3,14 +3,12 @@ import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
-import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
@@ -19,6 +17,7 @@ import { PersonData } from "../people/person-data.tsx";
 import { TenantNumbers } from "../organization/tenant-numbers.tsx";
 import { AgentPanels } from "../agents/agent-panels.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
+import { useConsoleUser } from "../records/allowed.tsx";
 import {
   type ApiDocument,
   type ApiSchema,
@@ -73,8 +72,7 @@ export function RecordPage(): ReactNode {
 function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: string }): ReactNode {
   const api = useQuery(documentQuery);
   const read = useQuery({ ...recordQuery(kind, id), retry: false });
-  const session = useSession(adminSession);
-  const user = session.state === "in" ? session.user : {};
+  const user = useConsoleUser();
   const one = `${kind.path}/{id}`;
   const refusalOf = (deed: Deed) => (read.isSuccess ? (kind.refusal?.(read.data, user, deed) ?? null) : null);
   const mayDelete =
