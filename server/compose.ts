@@ -45,8 +45,11 @@ export interface Gateway {
   readonly firstModel: string | null;
   /** Reports at `/readyz` that it is about to stop, but keeps serving. */
   leave(): void;
-  /** Drains and stops: calls in flight may finish within `drainSeconds`, every row is sealed, the database is shut down cleanly. */
-  stop(drainSeconds?: number): Promise<void>;
+  /**
+   * Drains and stops: calls in flight may finish within `drainSeconds`, every row is sealed, the database is shut down cleanly. Resolves with
+   * why rows could not be sealed; null if they could.
+   */
+  stop(drainSeconds?: number): Promise<string | null>;
 }
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
@@ -173,7 +176,7 @@ export async function compose(
             group.stop(drainSeconds),
           ]);
         }
-        await closeAll(closers, log);
+        return closeAll(closers, log).then(() => runtime?.ledger.status().failed ?? null);
       },
     };
   } catch (error) {

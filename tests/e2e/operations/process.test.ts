@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { compose } from "../../../server/compose.ts";
 import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
+import { openDatabase } from "../../../server/store/database.ts";
 import { rowOf, serveModels, signIn } from "../../support/worlds/admin.ts";
 import { fixedWorkMs } from "../../support/processes/cpu-time.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -226,6 +227,31 @@ describe("a stop", () => {
       await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
     },
   );
+
+  test("does not say that every call has its row if the journal failed", async () => {
+    const upstream = startFakeUpstream();
+    const gateway = await startGateway({ databaseUrl, dataDir });
+    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "taken", model_name: "taken" }], {
+      group: "taken",
+      providerKey: "taken",
+    });
+    const database = openDatabase(databaseUrl, { log: jsonLog("error"), max: 1 });
+    // As if a copy of its journal had been started elsewhere.
+    await sql`UPDATE audit_chains SET writer = 'elsewhere/1'`.execute(database.db);
+    await database.close();
+    await until(async () => {
+      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+        body: JSON.stringify({ model: "taken", messages: [{ role: "user", content: "hi" }] }),
+      });
+      return response.status === 503;
+    });
+    expect(await gateway.stop()).toBe(0);
+    expect(gateway.output()).not.toContain("Every call has its audit row");
+    expect(gateway.output()).toContain("Stopped. The audit journal had failed (another process writes to chain ");
+    await upstream.stop();
+  });
 
   test("ends what does not finish in time, and its row says so", async () => {
     const upstream = startFakeUpstream();
