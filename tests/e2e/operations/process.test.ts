@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { compose } from "../../../server/compose.ts";
+import { alone } from "../../../server/group/process-group.ts";
 import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openDatabase } from "../../../server/store/database.ts";
@@ -162,14 +163,16 @@ describe("a start that cannot be", () => {
   test("makes no secrets that would never be shown", async () => {
     const database = await testDatabase();
     const directory = await temporaryDirectory();
-    const openLedger = async () => Promise.reject(new Error("the disk is gone"));
-    const starting = compose(
-      readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }),
-      {},
-      jsonLog("error"),
-      { openLedger },
-    );
-    await expect(starting).rejects.toThrow("the disk is gone");
+    const failed = () => Promise.reject(new Error("the disk is gone"));
+    for (const hooks of [{ openLedger: failed }, { group: { ...alone(), start: failed } }]) {
+      const starting = compose(
+        readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }),
+        {},
+        jsonLog("error"),
+        hooks,
+      );
+      await expect(starting).rejects.toThrow("the disk is gone");
+    }
     expect(await database.db.selectFrom("admin_users").select("id").execute()).toEqual([]);
     await database.close();
     await removeDirectory(directory);
