@@ -11,7 +11,7 @@ import { alone, type SelfInGroup, type ProcessGroup } from "./group/process-grou
 import { emptyLeftJournals } from "./group/left-journals.ts";
 import { withAppPages, withReference } from "./surfaces/pages/app-pages.ts";
 import { gatewayOriginsOf } from "./directory/discovery/governance.ts";
-import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { firstStart, type FirstStart, laterStart } from "./directory/first-start.ts";
 import { upstreamOf } from "./drivers.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration/configuration.ts";
@@ -45,8 +45,11 @@ export interface Gateway {
   readonly firstModel: string | null;
   /** Reports at `/readyz` that it is about to stop, but keeps serving. */
   leave(): void;
-  /** Drains and stops: calls in flight may finish within `drainSeconds`, every row is sealed, the database is shut down cleanly. */
-  stop(drainSeconds?: number): Promise<void>;
+  /**
+   * Drains and stops: calls in flight may finish within `drainSeconds`, every row is sealed, the database is shut down cleanly. Resolves with
+   * why rows could not be sealed; null if they could.
+   */
+  stop(drainSeconds?: number): Promise<string | null>;
 }
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
@@ -129,14 +132,6 @@ export async function compose(
       leaving = true;
       group.leave();
     };
-    // Last, because a failed start must not have created secrets that are never shown.
-    const started = await firstStart({
-      directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
-      bootstrapAdminPassword: config.bootstrapAdminPassword,
-      quickstart: config.quickstart,
-      env,
-    });
-    const [firstModel] = await Promise.all([started.models[0] ?? readAnyModelName(db), runtime?.warm()]);
 
     const answerAdmin = async (request: Request, info: { ip: string }) => {
       const response = await control.app.fetch(request, info);
@@ -147,6 +142,14 @@ export async function compose(
     closers.push(() => group.stop(0));
     if (group.number === 1) metrics.watchProcesses(() => group.others());
     await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
+    // Last, because a failed start, also of another process, must not have created secrets that are never shown.
+    const started = await (group.homeDir === null ? firstStart : laterStart)({
+      directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
+      bootstrapAdminPassword: config.bootstrapAdminPassword,
+      quickstart: config.quickstart,
+      env,
+    });
+    const [firstModel] = await Promise.all([started.models[0] ?? readAnyModelName(db), runtime?.warm(), group.caughtUp()]);
     await runtime?.takeOver();
     adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);
     closers.push(() => adminPlane?.stop({ graceSeconds: 2 }));
@@ -173,7 +176,7 @@ export async function compose(
             group.stop(drainSeconds),
           ]);
         }
-        await closeAll(closers, log);
+        return closeAll(closers, log).then(() => runtime?.ledger.status().failed ?? null);
       },
     };
   } catch (error) {

@@ -112,8 +112,12 @@ async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<v
     await delay(notice * 1000);
   }
   process.stdout.write("Stopping: calls in progress may finish.\n");
-  await gateway.stop(drain);
-  process.stdout.write("Stopped. Every call has its audit row.\n");
+  const failed = await gateway.stop(drain);
+  process.stdout.write(
+    failed === null
+      ? "Stopped. Every call has its audit row.\n"
+      : `Stopped. The audit journal had failed (${failed}): the next start writes the rows that calls in progress lack.\n`,
+  );
   process.exit(0);
 }
 

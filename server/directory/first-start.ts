@@ -66,6 +66,9 @@ export async function firstStart(deps: FirstStartDeps): Promise<FirstStart> {
   }
 }
 
+/** Of a process that the first one started, which may be ready before that one creates the records. */
+export const laterStart = (): Promise<FirstStart> => Promise.resolve(LATER);
+
 async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstStart> {
   const made: GeneratedSecrets = {};
   const password = deps.bootstrapAdminPassword ?? newPassword();

@@ -4,8 +4,10 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { compose } from "../../../server/compose.ts";
+import { alone } from "../../../server/group/process-group.ts";
 import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
+import { openDatabase } from "../../../server/store/database.ts";
 import { rowOf, serveModels, signIn } from "../../support/worlds/admin.ts";
 import { fixedWorkMs } from "../../support/processes/cpu-time.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -165,14 +167,16 @@ describe("a start that fails", () => {
   test("creates no credentials that would never be shown", async () => {
     const database = await testDatabase();
     const directory = await temporaryDirectory();
-    const openLedger = async () => Promise.reject(new Error("the disk is gone"));
-    const starting = compose(
-      readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }),
-      {},
-      jsonLog("error"),
-      { openLedger },
-    );
-    await expect(starting).rejects.toThrow("the disk is gone");
+    const failed = () => Promise.reject(new Error("the disk is gone"));
+    for (const hooks of [{ openLedger: failed }, { group: { ...alone(), start: failed } }]) {
+      const starting = compose(
+        readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }),
+        {},
+        jsonLog("error"),
+        hooks,
+      );
+      await expect(starting).rejects.toThrow("the disk is gone");
+    }
     expect(await database.db.selectFrom("admin_users").select("id").execute()).toEqual([]);
     await database.close();
     await removeDirectory(directory);
@@ -230,6 +234,31 @@ describe("a stop", () => {
       await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
     },
   );
+
+  test("does not say that every call has its row if the journal failed", async () => {
+    const upstream = startFakeUpstream();
+    const gateway = await startGateway({ databaseUrl, dataDir });
+    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "taken", model_name: "taken" }], {
+      group: "taken",
+      providerKey: "taken",
+    });
+    const database = openDatabase(databaseUrl, { log: jsonLog("error"), max: 1 });
+    // As if a copy of its journal had been started elsewhere.
+    await sql`UPDATE audit_chains SET writer = 'elsewhere/1'`.execute(database.db);
+    await database.close();
+    await until(async () => {
+      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+        body: JSON.stringify({ model: "taken", messages: [{ role: "user", content: "hi" }] }),
+      });
+      return response.status === 503;
+    });
+    expect(await gateway.stop()).toBe(0);
+    expect(gateway.output()).not.toContain("Every call has its audit row");
+    expect(gateway.output()).toContain("Stopped. The audit journal had failed (another process writes to chain ");
+    await upstream.stop();
+  });
 
   test("ends a stream that does not finish in time, and its row says so", async () => {
     const upstream = startFakeUpstream();
