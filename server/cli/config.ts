@@ -11,7 +11,7 @@ import { exportConfiguration } from "./configuration/export.ts";
 import { KeysFile } from "./configuration/keys-file.ts";
 import { planOf } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
-import { printPlan } from "./configuration/tell-plan.ts";
+import { printPlan } from "./configuration/print-plan.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]

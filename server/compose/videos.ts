@@ -9,7 +9,7 @@ import type { JobBudgets } from "../road/call-limits.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BackgroundCalls } from "../road/own-calls/background-calls.ts";
 import type { OpenCalls } from "../road/open-calls.ts";
-import type { ProvidersOfVideos } from "../services/videos/look-at-provider.ts";
+import type { ProvidersOfVideos } from "../services/videos/read-provider-job.ts";
 import { VideoRunner } from "../services/videos/video-runner.ts";
 import { VideoService } from "../services/videos/video-service.ts";
 import type { DatabaseConnection } from "../store/database.ts";

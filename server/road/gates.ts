@@ -12,7 +12,7 @@ import type { RequestView } from "./view.ts";
 export interface Inspector {
   /** Inspects every text and replaces it with what may continue. A refusal ends the call. Findings are recorded on the row. */
   inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
-  /** `inspect` for a piece of a streamed text. Guardrails that only monitor get the whole text through `heard`. */
+  /** `inspect` for a piece of a streamed text. Guardrails that only monitor get the whole text through `noteText`. */
   inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
   /** Reports the whole text of a stream after its last piece. */
   noteText(call: Call, surface: GuardrailSurface, text: string): void;

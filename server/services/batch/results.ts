@@ -60,7 +60,7 @@ export async function* resultLines(
   }
 }
 
-/** One page of results as a JSON document that ends with the members of `said`; read while it is sent, because it may be large. */
+/** One page of results as a JSON document that ends with the members of `counts`; read while it is sent, because it may be large. */
 export async function* resultPage(
   store: Pick<BatchStore, "firstLinesOf">,
   job: BatchJob,

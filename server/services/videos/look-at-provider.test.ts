@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { videoBytes } from "./look-at-provider.ts";
+import { videoBytes } from "./read-provider-job.ts";
 
 test("a video download that trickles for too long is aborted", async () => {
   let isOver = false;

@@ -9,7 +9,7 @@ import type { JobBudgets } from "../../road/call-limits.ts";
 import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
 import { inputTokens, type Usage } from "../../wire/usage.ts";
 import type { VideoJobState } from "../../wire/videos/video-codec.ts";
-import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";
+import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./read-provider-job.ts";
 import { settleJob } from "./settle-job.ts";
 import { costOfJob, usageOfVideo } from "./video-cost.ts";
 

@@ -8,7 +8,7 @@ import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { VideoJobState } from "../../wire/videos/video-codec.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { billedVideoSeconds, billedVideoTokens } from "../../road/metering/video-billing.ts";
-import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look-at-provider.ts";
+import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./read-provider-job.ts";
 import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
 
@@ -61,7 +61,7 @@ export class VideoService {
   }
 
   /**
-   * Submits a job with `film`, which tries one provider after another, and stores it. The record exists before a provider is called, and is
+   * Submits a job with `video`, which tries one provider after another, and stores it. The record exists before a provider is called, and is
    * deleted if none accepted the job. If that is unknown, the job is stored as failed and never submitted again.
    */
   async submit(

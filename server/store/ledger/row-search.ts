@@ -104,7 +104,7 @@ export async function firstMatching(
 }
 
 /**
- * How many zones likely hold `missing` more rows, given `found` rows in `looked` zones. Nearly every candidate zone has a row with each
+ * How many zones likely hold `missing` more rows, given `found` rows in `examined` zones. Nearly every candidate zone has a row with each
  * value, but perhaps none with two values at once, so the number doubles if it was not enough.
  */
 function zonesFor(missing: number, found: number, examined: number): number {

@@ -18,7 +18,7 @@ import { readJsonBody } from "./input.ts";
 import type { AdminOperation } from "./operation.ts";
 import type { RecordRoute } from "./record-route.ts";
 import type { AdminServices } from "./services.ts";
-import { reportRefused } from "./tell-refused.ts";
+import { reportRefused } from "./report-refused.ts";
 
 /**
  * Makes the handler of an operation: checks caller, permission, path, query, body and tenant, then runs the operation. The handler throws

@@ -37,7 +37,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   providerError: string | null = null;
 
   /**
-   * `told` is called with each complete response object in an event. `metered`: whether to report usage for this stream.
+   * `onResponse` is called with each complete response object in an event. `metered`: whether to report usage for this stream.
    * `sealed` is called once for each encrypted reasoning content.
    */
   constructor(

@@ -57,7 +57,7 @@ export class AnswerGuard {
   private refused: Refusal | null = null;
   private received = "";
 
-  /** `asked` tells whether a text of the answer only repeats the request. */
+  /** `isCallersText` tells whether a text of the answer only repeats the request. */
   constructor(texts: AnswerTexts, run: GuardRun, isCallersText: IsCallersText = () => false) {
     this.texts = texts;
     this.run = run;

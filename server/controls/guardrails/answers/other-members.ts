@@ -49,7 +49,7 @@ export class OtherMembers {
     return contents;
   }
 
-  /** `look` inspects a text by itself. */
+  /** `guardText` inspects a text by itself. */
   *guard(frame: Frame, others: readonly OtherText[], whole: boolean, guardText: (text: string) => InTurns<string>): InTurns<void> {
     for (const { holder, key, kind, way } of others) {
       const text = kind === "name" ? String(key) : (holder[key] as string);

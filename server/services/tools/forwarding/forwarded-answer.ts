@@ -6,7 +6,7 @@ import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
-/** Passes an answer through the gate. `said`: the answer's text for the caller; null: derived from `final`. */
+/** Passes an answer through the gate. `answerText`: the answer's text for the caller; null: derived from `final`. */
 export async function gatedAnswer(
   request: ForwardedRequest,
   exchange: Asked,
