@@ -52,6 +52,8 @@ export interface Gateway {
   stop(drainSeconds?: number): Promise<string | null>;
 }
 
+type Runtime = Awaited<ReturnType<typeof openRuntime>>;
+
 /** For the last bytes of calls that were ended, once their rows are sealed. */
 const AFTER_DRAIN_SECONDS = 5;
 
@@ -139,7 +141,7 @@ export async function compose(
       if (runtime !== null && request.method !== "GET" && response.ok) await Promise.all([runtime.follower.caughtUp(), group.caughtUp()]);
       return response;
     };
-    closers.push(() => group.stop(0));
+    closers.push(async () => void (await group.stop(0)));
     if (group.number === 1) metrics.watchProcesses(() => group.others());
     await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
     // Last, because a failed start, also of another process, must not have created secrets that are never shown.
@@ -168,21 +170,27 @@ export async function compose(
       firstModel,
       leave,
       async stop(drainSeconds = config.drainSeconds) {
-        if (runtimePlaneOpen !== null && runtime !== null) {
-          runtime.services.portal.feed.endAll();
-          await Promise.all([
-            runtimePlaneOpen.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
-            runtime.drain(drainSeconds * 1000),
-            group.stop(drainSeconds),
-          ]);
-        }
-        return closeAll(closers, log).then(() => runtime?.ledger.status().failed ?? null);
+        const othersEnd = runtimePlaneOpen && runtime && (await drain(runtimePlaneOpen, runtime, group, drainSeconds));
+        await closeAll(closers, log);
+        const failed = runtime?.ledger.status().failed ?? null;
+        return failed === null ? othersEnd : `the audit journal had failed (${failed})`;
       },
     };
   } catch (error) {
     await closeAll(closers, log);
     throw error;
   }
+}
+
+/** Resolves with how another process of the group ended, unless all of them sealed their rows. */
+async function drain(plane: Plane, runtime: Runtime, group: ProcessGroup, drainSeconds: number): Promise<string | null> {
+  runtime.services.portal.feed.endAll();
+  const [othersEnd] = await Promise.all([
+    group.stop(drainSeconds),
+    plane.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
+    runtime.drain(drainSeconds * 1000),
+  ]);
+  return othersEnd;
 }
 
 function openPlanes(
@@ -206,7 +214,7 @@ function openPlanes(
 }
 
 /** What the other processes of the group may ask of this one. */
-function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metrics: Telemetry, leave: () => void): SelfInGroup {
+function memberOf(runtime: Runtime | null, metrics: Telemetry, leave: () => void): SelfInGroup {
   return {
     figures: () => metrics.figures(),
     caughtUp: async () => void (await runtime?.follower.caughtUp()),

@@ -73,8 +73,7 @@ async function member(): Promise<void> {
   const { notice, drain } = await stopped;
   gateway.leave();
   await delay(notice * 1000);
-  await gateway.stop(drain);
-  process.exit(0);
+  process.exit((await gateway.stop(drain)) === null ? 0 : 1);
 }
 
 /** Short, because a gateway restarted right after its launcher was killed finds the data directory locked until then. */
@@ -116,7 +115,7 @@ async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<v
   process.stdout.write(
     failed === null
       ? "Stopped. Every call has its audit row.\n"
-      : `Stopped. The audit journal had failed (${failed}): the next start writes the rows that calls in progress lack.\n`,
+      : `Stopped, but ${failed}: the next start writes the rows that calls in progress lack.\n`,
   );
   process.exit(0);
 }

@@ -35,7 +35,7 @@ export async function* examineBucket(
         "wrong",
         ABOUT,
         `${address} and the database have different checkpoints in ${differing.length} place(s): ${named}${differing.length > NAMED ? ", ..." : ""}; ` +
-          `the chain was set back, or one of both was changed; gatehouse audit verify --checkpoints says whether its rows hold`,
+          `the chain was set back, or one of the two was changed; gatehouse audit verify --checkpoints says whether its rows hold`,
       );
   } catch (error) {
     yield finding("wrong", ABOUT, `${address}: ${(error as Error).message}`);

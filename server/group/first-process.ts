@@ -87,7 +87,8 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
       for (const member of members) member.tell("leave");
     },
     async stop(drainSeconds) {
-      await Promise.all(members.map((member) => member.stop(drainSeconds)));
+      const ends = await Promise.all(members.map((member) => member.stop(drainSeconds)));
+      return ends.find((end) => end !== null) ?? null;
     },
   };
 }
@@ -140,7 +141,7 @@ class Member {
   private stopping = false;
   private serving = false;
   private deaths = 0;
-  private readonly over: Promise<void>;
+  private readonly over: Promise<number | string>;
 
   constructor(options: MemberOptions) {
     this.options = options;
@@ -177,24 +178,27 @@ class Member {
     }
   }
 
-  async stop(drainSeconds: number): Promise<void> {
+  /** Resolves with how it ended, unless it sealed all of its rows before. */
+  async stop(drainSeconds: number): Promise<string | null> {
     this.stopping = true;
     this.ready.resolve();
     void this.child?.channel.ask("stop", drainSeconds).catch(() => undefined);
     const alarm = setTimeout(() => this.child?.kill("SIGKILL"), drainSeconds * 1000 + END_WITHIN_MS);
-    await this.over;
+    const by = await this.over;
     clearTimeout(alarm);
+    return by === 0 ? null : `process ${this.options.number} ended with ${by}`;
   }
 
-  private async keepRunning(first: PromiseWithResolvers<void>): Promise<void> {
+  private async keepRunning(first: PromiseWithResolvers<void>): Promise<number | string> {
     const { number, log } = this.options;
     let wait = FIRST_RESTART_MS;
+    let by: number | string = 0;
     while (!this.stopping) {
       const { left, came } = this.startOnce(() => {
         wait = FIRST_RESTART_MS;
         first.resolve();
       });
-      const by = await (this.child as ChildOfOurs).exited;
+      by = await (this.child as ChildOfOurs).exited;
       left();
       this.serving = false;
       if (this.stopping) break;
@@ -206,6 +210,7 @@ class Member {
       wait = Math.min(wait * 2, LONGEST_RESTART_MS);
     }
     first.resolve();
+    return by;
   }
 
   private startOnce(ready: () => void): { left: () => void; came: () => boolean } {

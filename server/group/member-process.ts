@@ -43,6 +43,6 @@ export function memberProcess(
       return Promise.resolve();
     },
     leave() {},
-    stop: nothing,
+    stop: () => Promise.resolve(null),
   };
 }

@@ -55,8 +55,8 @@ export interface ProcessGroup {
   /** Resolves when all of them accept calls. */
   start(settings: GroupSettings, self: SelfInGroup): Promise<void>;
   leave(): void;
-  /** Resolves when no other process of the group is running. */
-  stop(drainSeconds: number): Promise<void>;
+  /** Resolves when no other process of the group is running, with how one of them ended without having sealed its rows; else null. */
+  stop(drainSeconds: number): Promise<string | null>;
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
@@ -76,6 +76,6 @@ export function alone(): ProcessGroup {
     others: () => [],
     start: nothing,
     leave() {},
-    stop: nothing,
+    stop: () => Promise.resolve(null),
   };
 }

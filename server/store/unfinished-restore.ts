@@ -18,11 +18,12 @@ export async function isHalfRestored(db: Database): Promise<boolean> {
 
 /**
  * Marks a database as being restored, until `endRestore` or for good if that is never reached. Returns false if it has tables that no
- * unfinished restore made. Throws while another process restores into it. The connection holds the lock until it is closed.
+ * unfinished restore made. Throws while another process is restoring into it. The connection holds the lock until it is closed.
  */
 export async function beginRestore(db: Database, client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ alone: boolean }>("SELECT pg_try_advisory_lock($1) AS alone", [LOCK]);
-  if (rows[0]?.alone !== true) throw new Error("another process restores into the database, or was killed a moment ago: try again");
+  if (rows[0]?.alone !== true)
+    throw new Error("another process is restoring a backup into the database, or was killed a moment ago: try again");
   if ((await hasTables(db)) && !(await isHalfRestored(db))) return false;
   await client.query(`CREATE TABLE IF NOT EXISTS ${MARK} (begun_at timestamptz NOT NULL DEFAULT now())`);
   return true;

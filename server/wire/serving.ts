@@ -72,10 +72,15 @@ export function withRequestedServing(usage: Usage, requested: ServiceTier | unde
   return { ...usage, serving: { tier: usage.serving?.tier ?? requested.tier, geo: usage.serving?.geo ?? requested.geo } };
 }
 
+const REGION = "inference_geo_";
+
+/** Whether a name in models' price records is that of a region. */
+export const isRegion = (name: string): boolean => name.startsWith(REGION);
+
 /** The tier and region that may have their own price, by the names used in models' price records. */
 export function tiersServed(serving: ServiceTier | undefined): string[] {
   const { tier = null, geo = null } = serving ?? {};
-  return [...(tier === null || tier === "standard" ? [] : [tier]), ...(geo === null || geo === ANYWHERE ? [] : [`inference_geo_${geo}`])];
+  return [...(tier === null || tier === "standard" ? [] : [tier]), ...(geo === null || geo === ANYWHERE ? [] : [REGION + geo])];
 }
 
 function served(usage: Usage | null, serving: ServiceTier): Usage | null {

@@ -278,3 +278,13 @@ test("a gateway refuses to join a port that another gateway's processes share", 
   );
   expect(refused).toContain("is in use by another process");
 });
+
+test("a stop does not say that every call has its row if another process was killed before it ended", async () => {
+  const pid = pids().get(2) ?? 0;
+  process.kill(pid, "SIGSTOP");
+  const stopped = gateway.stop();
+  await until("the stop", () => gateway.output().includes("Stopping"));
+  process.kill(pid, "SIGKILL");
+  expect(await stopped).toBe(0);
+  expect(gateway.output()).toContain("Stopped, but process 2 ended with SIGKILL: the next start writes the rows");
+});

@@ -132,7 +132,10 @@ test("two restores into one database do not mix", async () => {
   expect(await beginRestore(into.db, holder)).toBe(true);
   const place = ["--database-url", into.url, "--data-dir", join(folder, "two")];
   const beside = command("restore", backup, ...place);
-  expect([await beside.ended, beside.said()]).toEqual([3, expect.stringContaining("another process restores into the database")]);
+  expect([await beside.ended, beside.said()]).toEqual([
+    3,
+    expect.stringContaining("another process is restoring a backup into the database"),
+  ]);
   await holder.end();
   await into.close();
 });

@@ -88,7 +88,9 @@ const priceChange = z
     effective_from: timestamp,
     ...pricesSet,
     price_tiers: priceTiers.optional(),
-    service_tier_prices: serviceTierPrices.optional().describe("default: those of the model's entries that consist of a price_factor only"),
+    service_tier_prices: serviceTierPrices
+      .optional()
+      .describe("default: those of the model's entries that set no prices, and the tier that is_default, without its prices"),
   })
   .meta({
     id: "PriceChange",

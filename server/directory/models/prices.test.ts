@@ -226,4 +226,23 @@ describe("prices of a model", () => {
     }
     expect(priceMembers(written(changed(), foldedChanges(changed(), after))).service_tier_prices).toEqual([flex]);
   });
+
+  test("of the account's default service tier fall back to its factor when a change leaves them out, and it stays the default", () => {
+    const row = written(
+      BARE,
+      priceColumns({
+        input_cost_per_million_tokens: 2,
+        service_tier_prices: [{ service_tier: "priority", is_default: true, input_cost_per_million_tokens: 9 }],
+        price_changes: [{ effective_from: "2027-01-01T00:00:00Z", input_cost_per_million_tokens: 3 }],
+      }),
+    );
+    const after = new Date("2027-02-01T00:00:00Z");
+    for (const each of [row, written(row, foldedChanges(row, after))]) {
+      const { serviceTiers = [] } = pricesAt(priceSchedule(each, false, { priority: 2 }), after.getTime());
+      expect(serviceTiers).toMatchObject([{ name: "priority", isDefault: true, prices: { input: 6_000_000 } }]);
+    }
+    expect(priceMembers(written(row, foldedChanges(row, after))).service_tier_prices).toEqual([
+      { service_tier: "priority", is_default: true },
+    ]);
+  });
 });

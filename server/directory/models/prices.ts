@@ -205,17 +205,21 @@ function hourPricedOf(prices: Prices): Prices {
   return prices.cacheWriteHour !== null || prices.input === null ? prices : { ...prices, cacheWriteHour: prices.input * HOUR_WRITE_RATIO };
 }
 
-/** A change of the plain prices that leaves out service tiers keeps only those tiers that are defined by a factor alone. */
+/**
+ * A change of the plain prices that leaves out service tiers keeps only those tiers that are defined by a factor alone. A tier with prices of
+ * its own loses them, but stays the default: which tier an account is served in does not depend on prices.
+ */
 export function serviceTiersAfter(
   before: readonly ServiceTierPrices[],
   { service_tiers: own }: Pick<StoredPriceChange, "service_tiers">,
 ): readonly ServiceTierPrices[] {
   return (
     own ??
-    before.filter(
-      ({ service_tier: _name, price_factor: _factor, is_default: _default, tiers, ...prices }) =>
-        tiers.length + Object.keys(prices).length === 0,
-    )
+    before.flatMap((one) => {
+      const { service_tier, price_factor: _factor, is_default, tiers, ...prices } = one;
+      if (tiers.length + Object.keys(prices).length === 0) return [one];
+      return is_default ? [{ service_tier, is_default, tiers: [] }] : [];
+    })
   );
 }
 

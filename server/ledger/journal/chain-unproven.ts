@@ -21,7 +21,7 @@ export class ChainUnproven extends Error {
             `back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`
         : `${ends}: a gateway on ${hostOf(continuedBy)} continued the chain from a copy of this journal directory, or this directory is ` +
             `the older copy. Stop that gateway (it signs its last row), then start this one again; if it is gone or has another signing ` +
-            `key, or shall keep the chain, move this journal directory away to start a new one. See docs/guides/operations.md, "A copied journal"`,
+            `key, or is to keep the chain, move this journal directory away to start a new one. See docs/guides/operations.md, "A copied journal"`,
     );
   }
 }

@@ -16,8 +16,8 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 }
 
 /**
- * The usage of an answer: the provider's figures if plausible, else an estimate from the text and the fees that the answer shows. Servers that do not count report zero
- * tokens, which would make a call with text free.
+ * The usage of an answer: the provider's figures if plausible, else an estimate from the text, with the fees that the answer shows. Servers
+ * that do not count report zero tokens, which would make a call with text free.
  */
 export function meteredUsage(reported: Usage | null, inputCharacters: number, outputCharacters: number, fees: VendorFees = {}): Usage {
   const counted = estimated(inputCharacters, outputCharacters);

@@ -36,7 +36,7 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     else await store.note(runner, job.id, { failures: 0, afterMs: LOOKED_AGAIN_MS });
     return false;
   }
-  const eventRow = await calls.recordEvent(
+  const isReported = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "video_end" },
       path: `/v1/proxy/llm/video/jobs/${job.id}`,
@@ -51,8 +51,8 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
     { status: 200, errorType: job.error?.code ?? null, errorMessage: job.error?.message ?? null },
   );
-  if (eventRow) await store.noteSettled(runner, job.id);
-  return eventRow;
+  if (isReported) await store.noteSettled(runner, job.id);
+  return isReported;
 }
 
 function rowOfJob(job: VideoJob) {

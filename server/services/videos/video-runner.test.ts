@@ -119,3 +119,22 @@ test("a job whose model was deleted fails soon with that reason", async () => {
   await until(polled, ({ settled_at: settledAt }) => settledAt !== null);
   await runner.stop();
 });
+
+test("a process that cannot write audit rows keeps the jobs that it is submitting, and no others", async () => {
+  const away = runnerOf({ recording: () => false });
+  const other = runnerOf({ budgets: { settle: async () => undefined } } as unknown as Partial<VideoRunnerParts>);
+  await leave("submitted", away.id, 1, 1);
+  await sql`UPDATE video_jobs SET upstream_id = NULL WHERE id = 'submitted1'`.execute(database.db);
+  const owner = async () =>
+    (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'submitted1'`.execute(database.db)).rows.map((job) => job.owner);
+  away.submitting.add("submitted1");
+  await away.poll();
+  await other.takeOver();
+  expect(await owner()).toEqual([away.id]);
+
+  away.submitting.delete("submitted1");
+  await sql`UPDATE video_runners SET alive_until = now() WHERE id = ${away.id}`.execute(database.db);
+  await away.poll();
+  await other.takeOver();
+  expect(await owner()).toEqual([other.id]);
+});

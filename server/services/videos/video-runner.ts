@@ -85,8 +85,10 @@ export class VideoRunner {
     this.polling = true;
     const { store } = this.parts;
     try {
-      if (!this.parts.recording()) return await this.release();
-      if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
+      const isRecording = this.parts.recording();
+      // Another process would end a job that a provider is about to accept here.
+      if (this.submitting.size > 0 || (isRecording && this.held.size > 0)) await this.stayAlive();
+      if (!isRecording) return await this.release();
       await this.adopt();
       await this.release();
       for (const job of [...this.unheld.values()]) await this.hold(job);

@@ -256,7 +256,7 @@ describe("a stop", () => {
     });
     expect(await gateway.stop()).toBe(0);
     expect(gateway.output()).not.toContain("Every call has its audit row");
-    expect(gateway.output()).toContain("Stopped. The audit journal had failed (another process writes to chain ");
+    expect(gateway.output()).toContain("Stopped, but the audit journal had failed (another process writes to chain ");
     await upstream.stop();
   });
 

@@ -128,4 +128,21 @@ describe("the worst case of a call", () => {
       { numRuns: 2_000 },
     );
   });
+
+  test("takes the price of the account's default region unless the request names a region, and of its default tier unless it names a tier", () => {
+    const costWith = (name: string, serving: { tier: string | null; geo: string | null }) => {
+      const isDefault = { name, factor: 3, isDefault: true, prices: prices(3_000_000, 30_000_000), tiers: [] };
+      const fast = { name: "fast", factor: 2, prices: prices(2_000_000, 20_000_000), tiers: [] };
+      const schedule = [{ from: 0, prices: prices(1_000_000, 10_000_000), tiers: [], serviceTiers: [isDefault, fast] }];
+      return highestCost({ priceSchedule: schedule } as never, { ...of(1_000_000, 0), serving });
+    };
+    const servings = [
+      { tier: null, geo: null },
+      { tier: "fast", geo: null },
+      { tier: null, geo: "eu" },
+      { tier: "fast", geo: "eu" },
+    ];
+    expect(servings.map((serving) => costWith("inference_geo_us", serving))).toEqual([3_000_000, 6_000_000, 1_000_000, 2_000_000]);
+    expect(servings.map((serving) => costWith("priority", serving))).toEqual([3_000_000, 2_000_000, 3_000_000, 2_000_000]);
+  });
 });

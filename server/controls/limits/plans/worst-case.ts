@@ -1,4 +1,11 @@
-import { type DatedPrices, imagePriceOf, type Prices, pricesServed, videoPriceOf } from "../../../directory/models/prices.ts";
+import {
+  type CompiledServiceTier,
+  type DatedPrices,
+  imagePriceOf,
+  type Prices,
+  pricesServed,
+  videoPriceOf,
+} from "../../../directory/models/prices.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../../kernel/money.ts";
 import { feesOf } from "../../../road/metering/cost.ts";
@@ -8,7 +15,7 @@ import { TOKENS_OF_SHOWN } from "../../../wire/images/picture-tokens.ts";
 import type { ReferencedVideo, Pictures } from "../../../wire/media-request.ts";
 import type { Reranking } from "../../../wire/rerank/reranking.ts";
 import { TOKENS_OF_HEARD_SECOND } from "../../../wire/transcriptions/transcript-usage.ts";
-import { tiersServed } from "../../../wire/serving.ts";
+import { isRegion, tiersServed } from "../../../wire/serving.ts";
 import type { ToolUses } from "../../../wire/vendor-tools.ts";
 import type { ServiceTier } from "../../../wire/usage.ts";
 import { isSameResolution } from "../../../wire/videos/resolution.ts";
@@ -267,16 +274,17 @@ function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices
 
 /**
  * The prices in force at a moment: those of all tiers, including any tier that the call may be served at: the requested one, or the
- * account's default if the request leaves it open. For a routing group's placeholder, whose prices are undated, those of all members.
+ * account's default if the request leaves the tier (or the region, if that is the default) open. For a routing group's placeholder, whose
+ * prices are undated, those of all members.
  */
 function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceTier | undefined): Prices[] {
   const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
   const names = tiersServed(serving);
-  const isOpen = (serving?.tier ?? null) === null;
+  const isLeftOpen = ({ name }: CompiledServiceTier) => (isRegion(name) ? serving?.geo : serving?.tier) == null;
   const all = ({ prices, tiers }: Pick<DatedPrices, "prices" | "tiers">) => [prices, ...tiers.map((tier) => tier.prices)];
   return schedule.flatMap((dated) => {
     if (dated.from !== latest) return [];
-    const defaults = isOpen ? (dated.serviceTiers ?? []).filter((tier) => tier.isDefault === true) : [];
+    const defaults = (dated.serviceTiers ?? []).filter((tier) => tier.isDefault === true && isLeftOpen(tier));
     const served = [...(names.length === 0 ? [] : [names]), ...defaults.map((tier) => [tier.name, ...names])];
     return [...all(dated), ...served.flatMap((together) => all(pricesServed(dated, together)))];
   });

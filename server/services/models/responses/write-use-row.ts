@@ -24,7 +24,7 @@ interface EndOfResponse {
  */
 export async function writeUseRow({ store, calls }: UseRowParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   const tiers = tiersServed(end.usage.serving);
-  const eventRow = await calls.recordEvent(
+  const isReported = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "response_end" },
       path: `/v1/proxy/llm/responses/${row.id}`,
@@ -39,8 +39,8 @@ export async function writeUseRow({ store, calls }: UseRowParts, row: StoredResp
     { tenantId: row.tenant_id, groupId: row.resource_group_id, keyId: row.api_key_id, userId: row.end_user_id },
     { status: 200, errorType: end.failed === null ? null : "upstream_error", errorMessage: end.failed },
   );
-  if (eventRow) await store.noteSettled(row);
-  return eventRow;
+  if (isReported) await store.noteSettled(row);
+  return isReported;
 }
 
 function rowOfEnd(row: StoredResponse, { used, usage }: EndOfResponse) {

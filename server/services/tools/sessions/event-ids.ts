@@ -13,11 +13,11 @@ function passedEventId(secrets: SecretBox, owner: string, upstreamId: string): s
   return `${id}.${secrets.hmac("mcp-event", `${owner}\n${id}`)}`;
 }
 
-/** The tool server's own event ID; null if it was not given to this caller. */
+/** The tool server's own event ID, as a header takes its bytes; null if it was not given to this caller. */
 export function upstreamEventId(secrets: SecretBox, owner: string, token: string): string | null {
   const [id = "", mac, ...rest] = token.split(".");
   if (mac === undefined || rest.length > 0 || !isSameSecret(mac, secrets.hmac("mcp-event", `${owner}\n${id}`))) return null;
-  return text.decode(Buffer.from(id, "base64url"));
+  return Buffer.from(id, "base64url").toString("latin1");
 }
 
 /** Binds the event IDs in frames to the caller. An empty ID stays: it makes a client forget its place. */
