@@ -1,3 +1,5 @@
+import type { PagePlane } from "./page-sessions.ts";
+
 /** Failures after which further attempts have to wait: per account and address, per address, per account. */
 export const FAILURE_LIMITS = { pair: 5, address: 100, account: 100 } as const;
 export const FAILURE_WINDOW_MS = 10 * 60_000;
@@ -25,6 +27,8 @@ export interface SharedFailures {
 }
 
 interface SharedFailuresParts {
+  /** Failures of the other plane do not count, so that guesses at the portal never lock administrators out. */
+  readonly plane: PagePlane;
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   /** Hides what it is given, because a username may be a password that was typed into the wrong field. */
   readonly nameOf: (text: string) => string;
@@ -59,10 +63,10 @@ return 0
 `;
 
 /** Failures in Valkey. Attempts that machines run at the same moment are not held up by each other, so each gains one guess at most. */
-export function sharedFailures({ run, nameOf, away, back }: SharedFailuresParts): SharedFailures {
+export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailuresParts): SharedFailures {
   let isAway = false;
   // One hash tag, so that a cluster has all of them on one node.
-  const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${kind}:${nameOf(text)}`;
+  const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${plane}:${kind}:${nameOf(text)}`;
   const asked = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
     try {
       const answer = await run(script, keys, args.map(String));
