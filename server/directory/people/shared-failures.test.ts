@@ -120,3 +120,20 @@ if (haveValkey) {
     });
   });
 }
+
+test("a store that answers and takes no failures, as one without memory, leaves each machine to count for itself", async () => {
+  const events: string[] = [];
+  const failures = sharedFailures({
+    plane: "portal",
+    run: async (script) => (script.includes("INCR") ? Promise.reject(new Error("OOM command not allowed")) : [0, 0, 0]),
+    nameOf: (text) => text,
+    away: () => events.push("away"),
+    back: () => events.push("back"),
+  });
+  const throttle = new LoginThrottle(clock, failures);
+  const account = newAccount();
+  const attempt = () => throttle.attempt(account, "192.0.2.7", async () => false);
+  for (let guess = 0; guess < 5; guess++) expect(await attempt()).toEqual({ ran: true });
+  expect(await attempt()).toEqual({ ran: false, retryAfter: 600 });
+  expect(events).toEqual(["away"]);
+});

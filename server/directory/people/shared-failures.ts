@@ -22,7 +22,8 @@ export interface FailureState {
 export interface SharedFailures {
   /** Null if they cannot be had. */
   look(keys: FailureKeys): Promise<FailureState | null>;
-  failed(keys: FailureKeys): Promise<void>;
+  /** Resolves to whether the failure was counted. */
+  failed(keys: FailureKeys): Promise<boolean>;
   succeeded(keys: FailureKeys): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ interface SharedFailuresParts {
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   /** Hides what it is given, because a username may be a password that was typed into the wrong field. */
   readonly nameOf: (text: string) => string;
-  /** Called when the store cannot be reached and each machine counts for itself, and when it can be reached again. */
+  /** Called when the store cannot be used and each machine counts for itself, and when it takes failures again. */
   readonly away: (error: Error) => void;
   readonly back: () => void;
 }
@@ -70,8 +71,11 @@ export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailure
   const asked = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
     try {
       const answer = await run(script, keys, args.map(String));
-      if (isAway) back();
-      isAway = false;
+      // A server that is out of memory still answers reads.
+      if (isAway && script !== LOOK) {
+        isAway = false;
+        back();
+      }
       return answer;
     } catch (error) {
       if (!isAway) away(error as Error);
@@ -87,7 +91,8 @@ export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailure
       return answer === null ? null : { trusted: Number(answer[0]) === 1, pairMs: Number(answer[1]), othersMs: Number(answer[2]) };
     },
     async failed({ pair, address, account }) {
-      await asked(FAILED, [keyOf("pair", pair), keyOf("address", address), keyOf("account", account)], [FAILURE_WINDOW_MS]);
+      const keys = [keyOf("pair", pair), keyOf("address", address), keyOf("account", account)];
+      return (await asked(FAILED, keys, [FAILURE_WINDOW_MS])) !== null;
     },
     async succeeded({ pair }) {
       await asked(SUCCEEDED, [keyOf("trusted", pair), keyOf("pair", pair)], [TRUSTED_MS]);
