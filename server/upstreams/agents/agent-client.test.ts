@@ -8,7 +8,9 @@ test("the time limit of a whole answer ends with the answer, and not while it is
     Response.json({ message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hello" }] } }),
   );
   const agent = {
-    ...{ timeoutMs: TIMEOUT_MS, credentials: {}, authType: "none" },
+    timeoutMs: TIMEOUT_MS,
+    credentials: {},
+    authType: "none",
     reached: { version: "1.0", binding: "http_json", endpoint: "https://agent.example", tenant: null },
   } as const;
   const abort = new AbortController();
