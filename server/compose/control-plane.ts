@@ -71,7 +71,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
   // A queue of its own, so that a flood of portal logins does not lock administrators out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const failures = openSharedFailures(config, parts);
+  const failures = openSharedFailures("admin", config, parts);
   const saml = samlClient();
   const askTools = withSseServers(toolServerSend(upstream.outbound));
   const app = config.roles.includes("control")

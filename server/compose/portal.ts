@@ -44,7 +44,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
   const saml = samlClient();
   const keys = new KeySets(issuerDocuments(upstream.outbound), clock);
   const signOn = new SignOn({ directory, keys, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
-  const failures = openSharedFailures(config, { secrets, log });
+  const failures = openSharedFailures("portal", config, { secrets, log });
   const throttle = parts.group.logins(clock, failures);
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   return {

@@ -1,11 +1,13 @@
+import type { PagePlane } from "../directory/people/page-sessions.ts";
 import { sharedFailures, type SharedFailures } from "../directory/people/shared-failures.ts";
 import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import { openValkey } from "../runtime/valkey.ts";
 
-/** The failed sign-ins that the machines of a fleet count together in Valkey; undefined without one. Connects when first asked. */
+/** The failed sign-ins at a plane that the machines of a fleet count together in Valkey; undefined without one. Connects when first asked. */
 export function openSharedFailures(
+  plane: PagePlane,
   { valkeyUrl }: Pick<Configuration, "valkeyUrl">,
   { secrets, log }: { readonly secrets: SecretBox; readonly log: Log },
 ): (SharedFailures & { close(): void }) | undefined {
@@ -13,6 +15,7 @@ export function openSharedFailures(
   const valkey = openValkey(valkeyUrl);
   return {
     ...sharedFailures({
+      plane,
       run: (script, keys, args) => valkey.run(script, keys, args),
       nameOf: (text) => secrets.hmac("login-failures", text),
       away: (error) => log.warn("login_throttle_store_away", { error }),

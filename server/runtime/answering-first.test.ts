@@ -84,3 +84,27 @@ test("hosts with one address, or whose first address answers, need no second con
   expect(opened.length).toBe(4);
   upstream.stop(true);
 });
+
+test("an address that answered is not asked again for minutes, unless a request to it stays without an answer", async () => {
+  let opened = 0;
+  const asked = Promise.withResolvers<void>();
+  const open = () => {
+    opened++;
+    asked.resolve();
+  };
+  const upstream = Bun.listen({ hostname: LIVE, port: 0, socket: { open, data() {} } });
+  const clock = { now: 0 };
+  const answering = new AnsweringFirst(() => clock.now);
+  const order = () => answering.order([LIVE, DEAD], upstream.port);
+  answering.answered(LIVE, upstream.port);
+  clock.now += 4 * 60_000;
+  expect(await order()).toEqual([LIVE, DEAD]);
+  clock.now += 20_000;
+  await order();
+  expect(opened).toBe(0);
+  clock.now += 11_000;
+  await order();
+  await asked.promise;
+  expect(opened).toBe(1);
+  upstream.stop(true);
+});

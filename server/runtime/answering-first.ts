@@ -4,6 +4,8 @@ import { BoundedCache } from "../kernel/collections/bounded-cache.ts";
 /** Longest wait for a connection; a network that loses the first packet repeats it after a second. */
 const CONNECTS_WITHIN_MS = 1_500;
 const KNOWN_MS = 30_000;
+/** As long as Bun keeps an idle connection: a request that finds one needs no other. */
+const ANSWERED_MS = 5 * 60_000;
 /** A name may lead to any number of addresses. */
 const MOST_ASKED = 4;
 const MOST_KNOWN = 10_000;
@@ -23,16 +25,27 @@ function accepts(address: string, port: number): Promise<boolean> {
   });
 }
 
+interface Known {
+  readonly isAnswering: Promise<boolean>;
+  until: number;
+}
+
 /**
  * Puts the addresses of a host in the order to try them, because a request to one whose packets are lost would wait for its whole timeout,
  * and whether a request was sent cannot be told afterwards. Addresses that answered lately are taken as they come; others are asked for a
  * connection first, and come last if they accept none.
  */
 export class AnsweringFirst {
-  private readonly known = new BoundedCache<Promise<boolean>>(MOST_KNOWN, () => performance.now());
+  private readonly known: BoundedCache<Known>;
+  private readonly now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.known = new BoundedCache(MOST_KNOWN, now);
+    this.now = now;
+  }
 
   answered(address: string, port: number): void {
-    this.known.set(`${address} ${port}`, Promise.resolve(true), KNOWN_MS);
+    this.note(`${address} ${port}`, Promise.resolve(true), ANSWERED_MS);
   }
 
   async order(addresses: readonly string[], port: number): Promise<readonly string[]> {
@@ -45,9 +58,14 @@ export class AnsweringFirst {
   private isAnswering(address: string, port: number): Promise<boolean> {
     const key = `${address} ${port}`;
     const known = this.known.get(key);
-    if (known !== undefined) return known;
-    const asked = accepts(address, port);
-    this.known.set(key, asked, KNOWN_MS);
-    return asked;
+    if (known === undefined || known.until <= this.now()) return this.note(key, accepts(address, port), KNOWN_MS);
+    // Until the request that is about to be sent is answered, the address may have died meanwhile.
+    known.until = Math.min(known.until, this.now() + KNOWN_MS);
+    return known.isAnswering;
+  }
+
+  private note(key: string, isAnswering: Promise<boolean>, ms: number): Promise<boolean> {
+    this.known.set(key, { isAnswering, until: this.now() + ms }, ms);
+    return isAnswering;
   }
 }

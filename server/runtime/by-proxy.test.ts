@@ -33,6 +33,8 @@ describe("a request of plain HTTP to a named host", () => {
     ["HTTPS_PROXY alone", { HTTPS_PROXY: PROXY }],
     ["a proxy that NO_PROXY excludes the host from", { HTTP_PROXY: PROXY, NO_PROXY: "other.example, upstream.invalid" }],
     ["a proxy that NO_PROXY excludes the host's domain from", { PROXY_IN: "ALL_PROXY", NO_PROXY: ".invalid" }],
+    ["a proxy that NO_PROXY excludes the host in brackets from", { HTTP_PROXY: PROXY, NO_PROXY: "[upstream.invalid]" }],
+    ["a proxy that is a pair of quotes", { HTTP_PROXY: '""' }],
   ])("goes to the address that was checked, with %s", (_, env) => {
     expect(asked(env as Record<string, string>)).toBe("upstream upstream.invalid");
   });
@@ -53,6 +55,9 @@ test.each([
   ["https://a.example./", { HTTPS_PROXY: PROXY, NO_PROXY: "a.example" }, false],
   ["https://b.a.example/", { HTTPS_PROXY: PROXY, NO_PROXY: "x *.a.example" }, false],
   ["https://a.example/", { HTTPS_PROXY: PROXY, NO_PROXY: "a.example:443" }, false],
+  ["https://a.example/", { HTTPS_PROXY: PROXY, NO_PROXY: "[a.example]:443" }, false],
+  ["https://a.example/", { HTTPS_PROXY: PROXY, NO_PROXY: "a.example:0443" }, false],
+  ["https://a.example/", { https_proxy: "''", HTTPS_PROXY: PROXY }, false],
   ["https://a.example:8443/", { HTTPS_PROXY: PROXY, NO_PROXY: "a.example:443,b.example" }, true],
   ["https://ba.example/", { HTTPS_PROXY: PROXY, no_proxy: "a.example" }, true],
 ])("%s with %j goes by a proxy: %p", (url, env, expected) => {

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { type RawUpstream, startRawUpstream } from "../../tests/support/vendors/raw-upstream.ts";
 import { isUnreadable, outbound } from "./outbound.ts";
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 let upstream: RawUpstream;
 const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-encoding: gzip\r\ncontent-length: 7\r\nconnection: close\r\n\r\ngarbage`;
@@ -39,4 +44,28 @@ test.each(["099", "600", "999"])("an answer with the status %s, which HTTP does 
     (thrown: unknown) => thrown,
   );
   expect([isUnreadable(error), (error as Error).message]).toEqual([true, `the status ${Number(status)} is not one of HTTP`]);
+});
+
+test.each([
+  ["cannot be decompressed", Buffer.from("garbage"), (reader: Reader) => reader.read().catch(() => null)],
+  ["is not wanted any more", gzipSync("x"), (reader: Reader) => reader.read().then(() => reader.cancel())],
+])("the connection of an answer that %s is closed, although the other side keeps it open", async (_, body, read) => {
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => undefined)
+      .once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9999\r\n\r\n");
+        socket.write(body);
+      });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const connected = once(server, "connection") as Promise<[Socket]>;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const init = { method: "GET", headers: {}, abort: new AbortController(), timeoutMs: PATIENCE_MS };
+  const response = await outbound({ allowPrivate: true }).fetch(url, init);
+  const [socket] = await connected;
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  await read(response.body?.getReader() as Reader);
+  await closed;
+  server.close();
 });

@@ -21,10 +21,12 @@ export function unpacked(response: Response): Response {
   // `body` is checked last: accessing the stream disables Bun's fast path for reading a whole response.
   if (coding === undefined || !Object.hasOwn(UNPACKERS, coding) || response.body === null) return response;
   const unpacker = UNPACKERS[coding as keyof typeof UNPACKERS]({ chunkSize: PIECE_BYTES });
-  const packed = Readable.from(piecesOf(response.body), { highWaterMark: 1 });
+  const reader = response.body.getReader();
+  const packed = Readable.from(piecesOf(reader), { highWaterMark: 1 });
   packed.on("error", (error) => unpacker.destroy(error));
-  // An error event that nobody listens to ends the process, and reading may begin later or never. It is reported to whoever reads.
-  unpacker.on("error", () => undefined);
+  // An error event that nobody listens to ends the process, and reading may begin later or never. It is reported to whoever reads. The
+  // other side may hold the connection open after it.
+  unpacker.on("error", () => void cancelQuietly(reader));
   packed.pipe(unpacker);
   const pieces = unpacker[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const body = new ReadableStream<Uint8Array>(
@@ -35,6 +37,7 @@ export function unpacked(response: Response): Response {
         else controller.enqueue(value);
       },
       cancel() {
+        void cancelQuietly(reader);
         packed.destroy();
         unpacker.destroy();
       },
@@ -45,8 +48,7 @@ export function unpacked(response: Response): Response {
   return new Response(body, { status, statusText, headers });
 }
 
-async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const reader = body.getReader();
+async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();

@@ -9,6 +9,7 @@ import {
 import { adminUserStore, adminWithTenant, type AdminUserPatch, type AdminUserRow } from "../../store/people/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { write, type Actor, type Write } from "../writes/write.ts";
+import { isOwnPassword } from "./is-own-password.ts";
 import { type EnrolmentProof, proveEnrolment } from "./enrolment-proof.ts";
 import { LOGIN_RESOURCE, takesPassword, tooManyLogins, type Admin, type LoginOrigin, type Logins } from "./logins.ts";
 import { NO_PASSWORD } from "./no-password.ts";
@@ -87,7 +88,7 @@ export async function beginAdminFactor(
   if (row === undefined) throw notFound("admin user");
   await proveEnrolment(logins.directory.clock, proof, {
     hasPassword: row.password_hash !== NO_PASSWORD && takesPassword(row),
-    isRight: (password) => judged(logins, admin, origin, () => logins.verifyPassword(password, row.password_hash, hashingRequesterOf(row))),
+    isRight: (password) => judged(logins, admin, origin, () => isOwnPassword(logins, row, password, { actor, action: "begin_2fa_failed" })),
   });
   const secret = newTotpSecret();
   const codes = newBackupCodes();

@@ -43,6 +43,8 @@ export class LoginThrottle {
   private readonly turns = new Map<string, { tail: Promise<unknown>; waiting: number }>();
 
   private readonly shared: SharedFailures | undefined;
+  /** Until then, failures may be missing in the shared counts. */
+  private uncountedUntil = 0;
 
   /** While `shared` cannot be had, this process's own counts hold. */
   constructor(clock: Clock, shared?: SharedFailures) {
@@ -83,8 +85,8 @@ export class LoginThrottle {
     const own = this.look(keys);
     const all = (await this.shared?.look(keys)) ?? null;
     const trusted = own.trusted || all?.trusted === true;
-    const { pairMs, othersMs } = all ?? own;
-    const waitMs = Math.max(pairMs, trusted ? 0 : othersMs);
+    const states = all === null ? [own] : this.clock.now() < this.uncountedUntil ? [all, own] : [all];
+    const waitMs = Math.max(...states.map(({ pairMs, othersMs }) => Math.max(pairMs, trusted ? 0 : othersMs)));
     if (waitMs > 0) return { ran: false, retryAfter: Math.ceil(waitMs / 1000) };
     if (await run(trusted ? { of: keys.pair, known: true } : { of: keys.address, known: false })) {
       this.windows.pair.delete(keys.pair);
@@ -92,7 +94,7 @@ export class LoginThrottle {
       if (all !== null) await this.shared?.succeeded(keys);
     } else {
       for (const kind of ["pair", "address", "account"] as const) this.count(kind, keys[kind]);
-      if (all !== null) await this.shared?.failed(keys);
+      if (all !== null && (await this.shared?.failed(keys)) === false) this.uncountedUntil = this.clock.now() + FAILURE_WINDOW_MS;
     }
     return { ran: true };
   }

@@ -3,6 +3,7 @@ import { haveValkey, startValkey, type TestValkey } from "../../../tests/support
 import { until } from "../../../tests/support/until.ts";
 import { openValkey, type Valkey } from "../../runtime/valkey.ts";
 import { LoginThrottle } from "./login-throttle.ts";
+import type { PagePlane } from "./page-sessions.ts";
 import { sharedFailures } from "./shared-failures.ts";
 
 /** Throttles of several machines that count failed sign-ins together in Valkey. */
@@ -23,8 +24,8 @@ afterAll(async () => {
 let accounts = 0;
 const newAccount = () => `account-${++accounts}`;
 
-/** The throttle of another machine. `keys`: what it stores under; `events`: whether the store was away. */
-function machine(url = valkey?.url ?? "") {
+/** The throttle of a plane of another machine. `keys`: what it stores under; `events`: whether the store was away. */
+function machine(url = valkey?.url ?? "", plane: PagePlane = "portal") {
   const client = openValkey(url);
   opened.push(client);
   const keys: string[] = [];
@@ -32,6 +33,7 @@ function machine(url = valkey?.url ?? "") {
   const throttle = new LoginThrottle(
     clock,
     sharedFailures({
+      plane,
       run(script, names, args) {
         keys.push(...names);
         return client.run(script, names, args);
@@ -78,12 +80,19 @@ if (haveValkey) {
       expect(await other.attempt(account, "198.51.100.1", true)).toEqual({ ran: true });
     });
 
+    test("do not count failures at one plane against those who sign in at the other from the same address", async () => {
+      const [portal, console] = [machine(), machine(undefined, "admin")];
+      for (let guess = 0; guess < 100; guess++) await portal.attempt(newAccount(), "192.0.2.6", false);
+      expect(await portal.attempt(newAccount(), "192.0.2.6", true)).toMatchObject({ ran: false });
+      expect(await console.attempt(newAccount(), "192.0.2.6", true)).toEqual({ ran: true });
+    });
+
     test("store neither account names nor addresses", async () => {
       const { attempt, keys } = machine();
       await attempt("a password in the wrong field", "192.0.2.3", false);
       await attempt("a password in the wrong field", "192.0.2.3", true);
       expect(keys.length).toBeGreaterThan(4);
-      for (const key of keys) expect(key).toMatch(/^gw:\{logins\}:(?:trusted|pair|address|account):[0-9a-f]{64}$/);
+      for (const key of keys) expect(key).toMatch(/^gw:\{logins\}:portal:(?:trusted|pair|address|account):[0-9a-f]{64}$/);
     });
 
     test("each count for themselves while Valkey is away, and together again afterwards", async () => {
@@ -111,3 +120,20 @@ if (haveValkey) {
     });
   });
 }
+
+test("a store that answers and takes no failures, as one without memory, leaves each machine to count for itself", async () => {
+  const events: string[] = [];
+  const failures = sharedFailures({
+    plane: "portal",
+    run: async (script) => (script.includes("INCR") ? Promise.reject(new Error("OOM command not allowed")) : [0, 0, 0]),
+    nameOf: (text) => text,
+    away: () => events.push("away"),
+    back: () => events.push("back"),
+  });
+  const throttle = new LoginThrottle(clock, failures);
+  const account = newAccount();
+  const attempt = () => throttle.attempt(account, "192.0.2.7", async () => false);
+  for (let guess = 0; guess < 5; guess++) expect(await attempt()).toEqual({ ran: true });
+  expect(await attempt()).toEqual({ ran: false, retryAfter: 600 });
+  expect(events).toEqual(["away"]);
+});

@@ -1,3 +1,5 @@
+import type { PagePlane } from "./page-sessions.ts";
+
 /** Failures after which further attempts have to wait: per account and address, per address, per account. */
 export const FAILURE_LIMITS = { pair: 5, address: 100, account: 100 } as const;
 export const FAILURE_WINDOW_MS = 10 * 60_000;
@@ -20,15 +22,18 @@ export interface FailureState {
 export interface SharedFailures {
   /** Null if they cannot be had. */
   look(keys: FailureKeys): Promise<FailureState | null>;
-  failed(keys: FailureKeys): Promise<void>;
+  /** Resolves to whether the failure was counted. */
+  failed(keys: FailureKeys): Promise<boolean>;
   succeeded(keys: FailureKeys): Promise<void>;
 }
 
 interface SharedFailuresParts {
+  /** Failures of the other plane do not count, so that guesses at the portal never lock administrators out. */
+  readonly plane: PagePlane;
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   /** Hides what it is given, because a username may be a password that was typed into the wrong field. */
   readonly nameOf: (text: string) => string;
-  /** Called when the store cannot be reached and each machine counts for itself, and when it can be reached again. */
+  /** Called when the store cannot be used and each machine counts for itself, and when it takes failures again. */
   readonly away: (error: Error) => void;
   readonly back: () => void;
 }
@@ -59,15 +64,18 @@ return 0
 `;
 
 /** Failures in Valkey. Attempts that machines run at the same moment are not held up by each other, so each gains one guess at most. */
-export function sharedFailures({ run, nameOf, away, back }: SharedFailuresParts): SharedFailures {
+export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailuresParts): SharedFailures {
   let isAway = false;
   // One hash tag, so that a cluster has all of them on one node.
-  const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${kind}:${nameOf(text)}`;
+  const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${plane}:${kind}:${nameOf(text)}`;
   const asked = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
     try {
       const answer = await run(script, keys, args.map(String));
-      if (isAway) back();
-      isAway = false;
+      // A server that is out of memory still answers reads.
+      if (isAway && script !== LOOK) {
+        isAway = false;
+        back();
+      }
       return answer;
     } catch (error) {
       if (!isAway) away(error as Error);
@@ -83,7 +91,8 @@ export function sharedFailures({ run, nameOf, away, back }: SharedFailuresParts)
       return answer === null ? null : { trusted: Number(answer[0]) === 1, pairMs: Number(answer[1]), othersMs: Number(answer[2]) };
     },
     async failed({ pair, address, account }) {
-      await asked(FAILED, [keyOf("pair", pair), keyOf("address", address), keyOf("account", account)], [FAILURE_WINDOW_MS]);
+      const keys = [keyOf("pair", pair), keyOf("address", address), keyOf("account", account)];
+      return (await asked(FAILED, keys, [FAILURE_WINDOW_MS])) !== null;
     },
     async succeeded({ pair }) {
       await asked(SUCCEEDED, [keyOf("trusted", pair), keyOf("pair", pair)], [TRUSTED_MS]);

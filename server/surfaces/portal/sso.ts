@@ -46,7 +46,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
       const providers = await services.signOn.offers(tenant.id, "portal");
       return {
         providers: providers.map((one) => ({ ...one, start: `${PORTAL_SSO}/${one.id}/start` })),
-        local_passwords: await services.signOn.takesPasswords(tenant.id),
+        // Without a provider to offer, a tenant is answered like one that does not exist, so that strangers cannot find tenants.
+        local_passwords: providers.length === 0 || (await services.signOn.takesPasswords(tenant.id)),
       };
     },
   }),

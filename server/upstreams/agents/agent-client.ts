@@ -214,6 +214,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
     if (!isStream(response)) {
       // An agent that does not stream may answer whole.
       const value = resultOf(await jsonOf(response, abort.signal), rpc);
+      clearTimeout(timer);
       yield operation === "SubscribeToTask" ? agentAnswer(version, "GetTask", value) : agentAnswer(version, "SendMessage", value);
       return null;
     }

@@ -68,3 +68,13 @@ describe.each(["portal", "admin"] as const)("at the %s plane", (plane) => {
     expect((await setUp(renewed)).codes).toHaveLength(10);
   });
 });
+
+test("a wrong password of an administrator who is signed in is in the admin log", async () => {
+  const body = { tenant_id: "default", username: "grace", password: PASSWORD };
+  const { id } = await world.admin.post("/v1/admin/admin-users", body);
+  const login = await post(`${ofPlane("admin")}/login`, { body: { username: "grace", password: PASSWORD } });
+  const { access_token: token } = (await login.json()) as { access_token: string };
+  await post(`${ofPlane("admin")}/2fa/setup`, { token, body: { password: "wrong" } });
+  const { entries } = await world.admin.get(`/v1/admin/admin-log?resource=admin-users&resource_id=${id}&action=begin_2fa_failed`);
+  expect(entries).toMatchObject([{ actor_id: id, after: { reason: "wrong_password" } }]);
+});
