@@ -26,6 +26,8 @@ export async function missingCheckpoints(
 
 /** The newest checkpoints of a chain that the bucket is compared with: a chain that was set back may be longer by now than it was. */
 const COMPARED = 500;
+/** Of these, how many have their contents compared, which takes a request to the bucket for each. */
+const CONTENTS_COMPARED = 20;
 
 export interface BucketState {
   /** Number of chains whose newest checkpoint is in the bucket. */
@@ -52,7 +54,7 @@ export async function bucketState(bucket: ObjectBucket, db: Database): Promise<B
     if ((await missingCheckpoints(bucket, chainId, newest.slice(-1))).length > 0) lacking.push(chainId);
     else kept += 1;
     if (await contradicts(bucket, db, chainId, newest)) contradicting.push(chainId);
-    differing.push(...(await differingCheckpoints(bucket, newest, keys)));
+    differing.push(...(await differingCheckpoints(bucket, newest.slice(-CONTENTS_COMPARED), keys)));
   }
   return { kept, lacking, contradicting, differing };
 }
