@@ -219,9 +219,9 @@ withBrowser("a sign-in refused after too many failures says when to try again", 
     await page.fill("[name=username]", "guessed-at");
     await page.fill("[name=password]", `wrong password ${tries}`);
     const answer = page.waitForResponse((response) => response.url().includes("/login"));
-    await page.click("form button[type=submit]");
+    await page.click("form:has([name=password]) button[type=submit]");
     await (await answer).finished();
-    await page.locator("form button[type=submit]:not([aria-busy=true])").waitFor();
+    await page.locator("form:has([name=password]) button[type=submit]:not([aria-busy=true])").waitFor();
   }
   expect(await refused.innerText()).toMatch(/\(in \d+ (?:minutes?|seconds?)\)$/);
   expect(problems).toEqual([]);
