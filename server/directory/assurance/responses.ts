@@ -58,9 +58,9 @@ function readPolicy(row: ResponsePolicyRow, systemId: string | null): ResponsePo
 }
 
 function readResponse(row: ResponseRow): FiredResponse {
-  const { tenant_id: _tenant, ...told } = row;
+  const { tenant_id: _tenant, ...fields } = row;
   return {
-    ...told,
+    ...fields,
     fired_at: row.fired_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     ended_at: row.ended_at?.toISOString() ?? null,

@@ -68,7 +68,7 @@ export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailure
   let isAway = false;
   // One hash tag, so that a cluster has all of them on one node.
   const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${plane}:${kind}:${nameOf(text)}`;
-  const asked = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
+  const runScript = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
     try {
       const answer = await run(script, keys, args.map(String));
       // A server that is out of memory still answers reads.
@@ -87,15 +87,15 @@ export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailure
     async look({ pair, address, account }) {
       const keys = [keyOf("trusted", pair), keyOf("pair", pair), keyOf("address", address), keyOf("account", account)];
       const limits = [FAILURE_LIMITS.pair, FAILURE_LIMITS.address, FAILURE_LIMITS.account];
-      const answer = (await asked(LOOK, keys, limits)) as [number, number, number] | null;
+      const answer = (await runScript(LOOK, keys, limits)) as [number, number, number] | null;
       return answer === null ? null : { trusted: Number(answer[0]) === 1, pairMs: Number(answer[1]), othersMs: Number(answer[2]) };
     },
     async failed({ pair, address, account }) {
       const keys = [keyOf("pair", pair), keyOf("address", address), keyOf("account", account)];
-      return (await asked(FAILED, keys, [FAILURE_WINDOW_MS])) !== null;
+      return (await runScript(FAILED, keys, [FAILURE_WINDOW_MS])) !== null;
     },
     async succeeded({ pair }) {
-      await asked(SUCCEEDED, [keyOf("trusted", pair), keyOf("pair", pair)], [TRUSTED_MS]);
+      await runScript(SUCCEEDED, [keyOf("trusted", pair), keyOf("pair", pair)], [TRUSTED_MS]);
     },
   };
 }

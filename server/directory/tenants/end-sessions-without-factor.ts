@@ -1,4 +1,4 @@
-import { adminsAskedForNoFactor, endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
+import { adminsWithoutSecondFactor, endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
 import type { Write } from "../writes/write.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Write } from "../writes/write.ts";
  * asked to set one up, in the sessions they have.
  */
 export async function endSessionsWithoutFactor(write: Write, tenantId: string): Promise<void> {
-  const adminIds = await adminsAskedForNoFactor(write.trx, tenantId);
+  const adminIds = await adminsWithoutSecondFactor(write.trx, tenantId);
   if (adminIds.length === 0) return;
   await endSessionsOfAccounts(write.trx, tenantId, { endUserIds: [], adminIds }, () => new Date(write.directory.clock.now()));
   write.log({

@@ -87,8 +87,8 @@ function rest(whole: number, kinds: number): number {
   return Math.max(0, whole - kinds);
 }
 
-function costOfPictures(prices: Prices, { images = 0, requestedImages: imagesAsked }: Usage): Cost | null {
-  return costEach(imagePriceOf(prices, imagesAsked?.quality ?? null, imagesAsked?.size ?? null), images);
+function costOfPictures(prices: Prices, { images = 0, requestedImages }: Usage): Cost | null {
+  return costEach(imagePriceOf(prices, requestedImages?.quality ?? null, requestedImages?.size ?? null), images);
 }
 
 function costOfVideo(prices: Prices, { videoSeconds = 0, videoResolution = null }: Usage): Cost | null {

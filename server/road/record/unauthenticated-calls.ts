@@ -105,7 +105,7 @@ export class UnauthenticatedCalls {
     await Promise.all(
       places
         .values()
-        .flatMap(({ tellers: told }) => told.values())
+        .flatMap(({ tellers }) => tellers.values())
         .map(({ row, calls, last }) => {
           row.custom_metadata = { calls, from: row.timestamp, until: isoMicros(last * MICROS) };
           return this.parts.ledger.seal(row);

@@ -7,22 +7,22 @@ const FIRST_MS = 3_000;
 const NEXT_MS = 15_000;
 
 /**
- * Calls `say` with the keep-alive bytes `said` whenever an event stream has been silent for too long, but only between events. A null
- * `said` disables it. Uses one timer for the whole stream.
+ * Calls `say` with the keep-alive bytes `keepAlive` whenever an event stream has been silent for too long, but only between events. A null
+ * `keepAlive` disables it. Uses one timer for the whole stream.
  */
 export function streamKeepAlive(
-  said: Uint8Array | null,
+  keepAlive: Uint8Array | null,
   say: (said: Uint8Array) => void,
   [firstMs, nextMs]: readonly [number, number] = [FIRST_MS, NEXT_MS],
 ): { told(piece: Uint8Array): void; stop(): void } {
-  if (said === null) return { told: () => undefined, stop: () => undefined };
+  if (keepAlive === null) return { told: () => undefined, stop: () => undefined };
   let last: Uint8Array | null = null;
   let due = performance.now() + firstMs;
   const check = () => {
     const left = due - performance.now();
     if (left <= 0) {
       due = performance.now() + nextMs;
-      if (last === null || endsAnEvent(last)) say(said);
+      if (last === null || endsAnEvent(last)) say(keepAlive);
     }
     timer = setTimeout(check, left <= 0 ? nextMs : left);
   };

@@ -31,7 +31,7 @@ export class HeldTexts {
   private readonly gates: Gates;
   private readonly pending = new Map<string, Pending>();
   /** The end of the text sent of each artifact; absent while held text at least as long takes its place. */
-  private readonly told = new Map<string, string>();
+  private readonly sentTexts = new Map<string, string>();
 
   constructor(call: Call, gates: Gates) {
     this.call = call;
@@ -43,7 +43,7 @@ export class HeldTexts {
     // Text may still be held from when inspection was active.
     if (!this.gates.inspects(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
-      if (this.told.size + this.pending.size > MOST_ARTIFACTS)
+      if (this.sentTexts.size + this.pending.size > MOST_ARTIFACTS)
         return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
       const text = onlyText(event.value);
       return text === null ? this.several(event) : this.piece(event, text);
@@ -62,7 +62,7 @@ export class HeldTexts {
   async rest(): Promise<readonly AgentEvent[] | Refusal> {
     const events: AgentEvent[] = [];
     for (const [key, held] of this.pending) {
-      const text = await this.inspected(held.text, this.told.get(key));
+      const text = await this.inspected(held.text, this.sentTexts.get(key));
       if (typeof text !== "string") return text;
       this.emit(key, text, true);
       if (text !== "") events.push(appended(held, text));
@@ -73,7 +73,7 @@ export class HeldTexts {
 
   private emit(key: string, text: string, continues: boolean): void {
     const most = this.judgesWhole() ? HELD_OF_WHOLE : HELD;
-    this.told.set(key, ((continues ? this.told.get(key) : undefined) ?? "").concat(text).slice(-most));
+    this.sentTexts.set(key, ((continues ? this.sentTexts.get(key) : undefined) ?? "").concat(text).slice(-most));
   }
 
   private judgesWhole(): boolean {
@@ -88,19 +88,19 @@ export class HeldTexts {
   }
 
   /** The held text and the text sent of an artifact; both empty if the artifact is replaced. */
-  private before(key: string, { append }: JsonObject): { readonly held: string; readonly told: string } {
-    if (append !== true) this.told.delete(key);
-    return { held: (append === true ? this.pending.get(key)?.text : undefined) ?? "", told: this.told.get(key) ?? "" };
+  private before(key: string, { append }: JsonObject): { readonly held: string; readonly sentBefore: string } {
+    if (append !== true) this.sentTexts.delete(key);
+    return { held: (append === true ? this.pending.get(key)?.text : undefined) ?? "", sentBefore: this.sentTexts.get(key) ?? "" };
   }
 
   /** Handles several parts or parts of other kinds: the held text is sent before them and inspected with them. */
   private async several(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
     const artifact = event.value.artifact as JsonObject;
     const key = String(artifact.artifactId);
-    const { held, told } = this.before(key, event.value);
+    const { held, sentBefore } = this.before(key, event.value);
     this.pending.delete(key);
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
-    const refusal = await inspectEvent(this.call, this.gates, event, told);
+    const refusal = await inspectEvent(this.call, this.gates, event, sentBefore);
     if (refusal !== null) return refusal;
     this.emit(key, textOfParts(artifact), true);
     return [event];
@@ -109,7 +109,7 @@ export class HeldTexts {
   private async piece(event: AgentEvent, piece: TextPart): Promise<readonly AgentEvent[] | Refusal> {
     const { value } = event;
     const key = piece.artifactId;
-    const { held, told } = this.before(key, value);
+    const { held, sentBefore } = this.before(key, value);
     const whole = held + String(piece.part.text);
     const waits = value.lastChunk !== true && this.judgesWhole() && this.hasRoomFor(key, whole);
     if (waits) this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: whole });
@@ -123,30 +123,30 @@ export class HeldTexts {
       value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...part, text }] } },
     });
     if (waits) return [textEvent("")];
-    const clean = await this.inspected(whole, told);
+    const clean = await this.inspected(whole, sentBefore);
     if (typeof clean !== "string") return clean;
     if (value.lastChunk === true) {
       this.pending.delete(key);
       this.emit(key, clean, true);
       return [textEvent(clean)];
     }
-    const cut = await this.cut(whole, clean, told);
+    const cut = await this.cut(whole, clean, sentBefore);
     if (typeof cut !== "object" || "code" in cut) return cut;
     this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: cut.held });
     if (this.judgesWhole()) this.emit(key, cut.out, true);
-    else if (cut.out !== "") this.told.delete(key);
+    else if (cut.out !== "") this.sentTexts.delete(key);
     return cut.out === "" && value.append === true ? [] : [textEvent(cut.out)];
   }
 
   /** Finds a place to cut the text such that no finding spans both sides. */
-  private async cut(whole: string, clean: string, told: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
+  private async cut(whole: string, clean: string, sentBefore: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
     if (whole === clean) {
       const at = lastFrom(whole, HELD);
       return { out: whole.slice(0, at), held: whole.slice(at) };
     }
     for (let keep = HELD; keep < whole.length; keep *= 2) {
       const at = lastFrom(whole, keep);
-      const [first, second] = [await this.inspected(whole.slice(0, at), told), await this.inspected(whole.slice(at))];
+      const [first, second] = [await this.inspected(whole.slice(0, at), sentBefore), await this.inspected(whole.slice(at))];
       if (typeof first !== "string") return first;
       if (typeof second !== "string") return second;
       if (first + second === clean) return { out: first, held: whole.slice(at) };
@@ -154,10 +154,10 @@ export class HeldTexts {
     return { out: "", held: whole };
   }
 
-  private async inspected(text: string, told = ""): Promise<string | Refusal> {
+  private async inspected(text: string, sentBefore = ""): Promise<string | Refusal> {
     const owner = {};
     const slot = textSlotOf(text, owner);
-    const slots = told === "" ? [slot] : [textSlotOf(told, owner), slot];
+    const slots = sentBefore === "" ? [slot] : [textSlotOf(sentBefore, owner), slot];
     return (await this.gates.inspectPiece(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
 }

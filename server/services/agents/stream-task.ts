@@ -120,22 +120,22 @@ class KeptStream {
     this.isKnown = stream.isKnown;
   }
 
-  /** `said`: the agent's event; `passed`: what is sent of it now. Returns a refusal if the task belongs to another caller or is gone. */
-  async take(said: AgentEvent, passed: readonly AgentEvent[]): Promise<Refusal | null> {
+  /** `event`: the agent's event; `passed`: what is sent of it now. Returns a refusal if the task belongs to another caller or is gone. */
+  async take(event: AgentEvent, passed: readonly AgentEvent[]): Promise<Refusal | null> {
     for (const one of passed) this.folded.take(one);
-    if (said.kind === "message") return null;
+    if (event.kind === "message") return null;
     this.isChanged = true;
     if (this.isKnown) {
-      if (said.kind === "artifactUpdate") return null;
+      if (event.kind === "artifactUpdate") return null;
       const { state } = this;
-      this.state = stateOf(said.value);
+      this.state = stateOf(event.value);
       await (this.state === state ? this.writes.soon() : this.writes.now());
       return null;
     }
     // The task's owner must be stored before anybody learns the task's ID.
     const others = await this.keep();
     if (others !== null) return others;
-    await begun(this.stream, said);
+    await begun(this.stream, event);
     this.isKnown = true;
     return null;
   }

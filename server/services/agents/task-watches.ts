@@ -226,8 +226,8 @@ export class TaskWatches {
       if (known === undefined) return;
       // Content that its owner received stays while the state is unchanged.
       const inspectedTask = known.state === state ? known.task : null;
-      const said = folded === null ? inspectedTask : folded.value === null ? null : storableText(JSON.stringify(folded.value));
-      const task = isKept ? said : null;
+      const storedTask = folded === null ? inspectedTask : folded.value === null ? null : storableText(JSON.stringify(folded.value));
+      const task = isKept ? storedTask : null;
       const isSame = known.state === state && known.task === task;
       const at = statusTime(value, now, isSame ? known.status_at.getTime() : now);
       watched.movedAt = Math.max(watched.movedAt, known.updated_at.getTime());

@@ -122,8 +122,8 @@ export async function replayCase(
     const { call, outcome } = await replayOnce(one, request, { ...run, repeat }, parts);
     rows.push(call.id);
     outcomes.push(outcome);
-    const { llm_model_used: model, custom_metadata: told, llm_estimated_cost_usd: usd, llm_total_tokens: tokens } = call.row;
-    const upstream = (told as { upstream_model?: string } | null | undefined)?.upstream_model;
+    const { llm_model_used: model, custom_metadata: metadata, llm_estimated_cost_usd: usd, llm_total_tokens: tokens } = call.row;
+    const upstream = (metadata as { upstream_model?: string } | null | undefined)?.upstream_model;
     if (model != null) models.add(upstream === undefined ? model : `${model} (${upstream})`);
     if (usd != null) micros = micros === null ? null : micros + Math.round(usd * 1_000_000);
     else if (Number(tokens ?? 0) > 0) micros = null;

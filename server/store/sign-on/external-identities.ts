@@ -43,12 +43,12 @@ export async function noteExternalLogin(
   trx: Trx,
   providerId: string,
   subject: string,
-  said: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
+  profile: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
   at: Date,
 ): Promise<void> {
   await trx
     .updateTable("external_identities")
-    .set({ ...said, last_login: at })
+    .set({ ...profile, last_login: at })
     .where("provider_id", "=", providerId)
     .where("subject", "=", subject)
     .execute();

@@ -65,7 +65,7 @@ export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<
 }
 
 /** Administrators of the tenant who have a second factor, and an identity provider that asks for none. */
-export async function adminsAskedForNoFactor(trx: Trx, tenantId: string): Promise<string[]> {
+export async function adminsWithoutSecondFactor(trx: Trx, tenantId: string): Promise<string[]> {
   const rows = await trx
     .selectFrom("admin_users as a")
     .innerJoin("external_identities as e", "e.admin_user_id", "a.id")

@@ -112,9 +112,9 @@ interface RecordedAttempt {
 /** Usage that no attempt accounts for is the last one's. */
 function partsOf(
   { tokens, micros }: { tokens: number; micros: number },
-  told: readonly RecordedAttempt[],
+  attempts: readonly RecordedAttempt[],
 ): { tokens: number; micros: number }[] {
-  const parts = told.map((one) => ({
+  const parts = attempts.map((one) => ({
     tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0),
     micros: microsFromUsd(one.cost_usd ?? 0),
   }));

@@ -87,7 +87,7 @@ export abstract class PicturesRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(shown: PicturesRequested["shown"]): PicturesRequested {
+  requested(shown: PicturesRequested["shown"]): PicturesRequested {
     const { value } = this.document;
     return {
       prompt: value.prompt as string,

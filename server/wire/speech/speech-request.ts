@@ -73,7 +73,7 @@ export class SpeechRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(): SpeechRequested {
+  requested(): SpeechRequested {
     const { value } = this.document;
     const isSet = (name: string) => value[name] !== undefined && value[name] !== null;
     return {

@@ -46,8 +46,8 @@ export class DerivedVideosRequest extends VideosRequest {
     };
   }
 
-  override asked(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
-    const requested = super.asked(reference, source);
+  override requested(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
+    const requested = super.requested(reference, source);
     return { ...requested, others: requested.others.filter((name) => name !== "video") };
   }
 }

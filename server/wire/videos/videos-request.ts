@@ -59,13 +59,13 @@ export class VideosRequest extends PromptedRequest {
     this.formBytes = formBytes;
   }
 
-  protected said(name: string): string | null {
+  protected textOf(name: string): string | null {
     const value = this.document.value[name];
     return typeof value === "string" && value !== "" ? value : null;
   }
 
   get resolution(): string | null {
-    return this.said("resolution") ?? this.said("size");
+    return this.textOf("resolution") ?? this.textOf("size");
   }
 
   get seconds(): number | null {
@@ -75,11 +75,11 @@ export class VideosRequest extends PromptedRequest {
   }
 
   get chatId(): string | null {
-    return this.said("chat_id");
+    return this.textOf("chat_id");
   }
 
   get displayName(): string | null {
-    return this.said("display_name");
+    return this.textOf("display_name");
   }
 
   get video(): ReferencedVideo {
@@ -116,15 +116,15 @@ export class VideosRequest extends PromptedRequest {
   }
 
   /** The request independent of the vendor, for translation. */
-  asked(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
+  requested(reference: VideoRequested["reference"], source: VideoRequested["source"] = null): VideoRequested {
     const { value } = this.document;
     const frame = this.resolution === null ? null : frameSizeOf(this.resolution);
     return {
       prompt: value.prompt as string,
       seconds: this.seconds,
       resolution: this.resolution,
-      aspect: this.said("aspect_ratio") ?? (frame === null ? null : aspectOf(frame)),
-      negativePrompt: this.said("negative_prompt"),
+      aspect: this.textOf("aspect_ratio") ?? (frame === null ? null : aspectOf(frame)),
+      negativePrompt: this.textOf("negative_prompt"),
       seed: typeof value.seed === "number" ? value.seed : null,
       ...{ reference, source },
       others: Object.keys(value).filter((name) => !NAMED.has(name) && (value[name] ?? null) !== null),
@@ -150,7 +150,7 @@ export class VideosRequest extends PromptedRequest {
     const others = Object.entries(value).filter(
       ([name, one]) => ![...OURS, ...TRANSLATED, "input_reference"].includes(name) && one !== null,
     );
-    const own = openaiVideoFields(this.asked(null));
+    const own = openaiVideoFields(this.requested(null));
     return { model, ...("fields" in own ? own.fields : { prompt: value.prompt as string }), ...Object.fromEntries(others) };
   }
 }

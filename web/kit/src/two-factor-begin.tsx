@@ -16,18 +16,18 @@ interface TwoFactorBeginProps {
 /** The button that begins to set up two-factor sign-in, and the password if the gateway asks for it. */
 export function TwoFactorBegin({ lead, onBegin, error, busy, labels }: TwoFactorBeginProps): ReactNode {
   const message = fieldMessageOf(error, "password");
-  const [asked, setAsked] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const [tried, setTried] = useState(false);
-  if (message !== undefined && !asked) setAsked(true);
+  if (message !== undefined && !isAsking) setAsking(true);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setTried(asked);
-    onBegin(asked ? String(new FormData(event.currentTarget).get("password") ?? "") : undefined);
+    setTried(isAsking);
+    onBegin(isAsking ? String(new FormData(event.currentTarget).get("password") ?? "") : undefined);
   };
   return (
     <form className="grid max-w-sm justify-items-start gap-4" onSubmit={submit}>
       <p className="text-muted">{lead}</p>
-      {asked && (
+      {isAsking && (
         <div className="w-full">
           <TextField
             label={labels.password}

@@ -45,7 +45,7 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
       return {
         ...WHOLE,
         ...question,
-        whole: (bytes) => told(request, bytes, codec === null ? readVectors : codec.read.bind(codec)),
+        whole: (bytes) => usageOfEmbeddings(request, bytes, codec === null ? readVectors : codec.read.bind(codec)),
         usageOfPart,
         refusal: (status, _bytes, answered) => refusalOf(status, answered),
         dropped: request.particular,
@@ -62,7 +62,7 @@ function notTexts({ single }: GeminiEmbeddingsRequest): Refusal {
   });
 }
 
-function told(
+function usageOfEmbeddings(
   request: GeminiEmbeddingsRequest,
   bytes: Uint8Array,
   readAs: (answer: JsonValue) => EmbeddingsRead | null,
@@ -84,7 +84,7 @@ function passed(
   bytes: Uint8Array,
   readAs: (answer: JsonValue) => EmbeddingsRead | null,
 ): WholeAnswerReading | null {
-  const read = told(request, bytes, readAs);
+  const read = usageOfEmbeddings(request, bytes, readAs);
   if (read === null || !request.single) return read === null ? null : { ...read, body: bytes };
   return { ...read, body: encoder.encode(JSON.stringify(singleEmbedding(JSON.parse(new TextDecoder().decode(bytes)) as JsonObject))) };
 }

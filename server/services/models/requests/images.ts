@@ -93,7 +93,7 @@ async function translating(
       )
     : [];
   if (isRefusal(shown)) return shown;
-  const written = codec.write(request.asked(shown));
+  const written = codec.write(request.requested(shown));
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
   return {
     ...WHOLE,

@@ -22,7 +22,7 @@ export interface ModelRequest {
   /** What a provider bills as soon as the input was sent; nothing by default. */
   readonly usageOfSending?: () => Usage;
   /** After a failed attempt: true if no other may be made, because the provider may have accepted this one. Never by default. */
-  lastTry?(told: Attempt): boolean;
+  lastTry?(attempt: Attempt): boolean;
 }
 
 /** A request in a provider's format, and how its answer becomes the caller's. */

@@ -59,7 +59,7 @@ function passing(request: SpeechRequest, model: string): PreparedRequest {
 }
 
 function translating(request: SpeechRequest, codec: SpeechCodec): PreparedRequest | Refusal {
-  const speechRequest = request.asked();
+  const speechRequest = request.requested();
   const written = codec.write(speechRequest);
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
   const { persist, spokenCharacters, inputCharacters, stream: asEvents } = request;

@@ -31,8 +31,8 @@ export function videosModelRequest(request: VideosRequest, submission: VideoSubm
   return {
     // Nothing is metered for the submission; usage is metered when the job ends.
     inputCharacters: 0,
-    lastTry(told) {
-      const unsure = mayHaveBegun(told);
+    lastTry(attempt) {
+      const unsure = mayHaveBegun(attempt);
       if (unsure) submission.unsure();
       return unsure;
     },
@@ -73,7 +73,7 @@ async function written(
     });
   const reference = asIs || request.reference === null ? null : await show(request.reference);
   if (reference !== null && isRefusal(reference)) return reference;
-  const sent = codec.write(request.asked(reference, source), model.modelName, model.provider.storage?.uri ?? null);
+  const sent = codec.write(request.requested(reference, source), model.modelName, model.provider.storage?.uri ?? null);
   if ("unsupported" in sent) return refuse("unsupported_parameter", undefined, { fields: [sent.unsupported] });
   const outbound = { model: model.modelName };
   return {
@@ -106,11 +106,11 @@ async function sourceFor(
   show: (file: MediaFile) => Promise<ShownFile | Refusal>,
 ): Promise<NonNullable<VideoRequested["source"]> | Refusal> {
   const { as, field, upstreamId } = source;
-  const told = codec.sources[as];
+  const derivedCodec = codec.sources[as];
   const unsupported = (message: string) => refuse("unsupported_parameter", undefined, { fields: [{ field, message }] });
-  if (told === undefined) return unsupported(`names a video of which this model's provider makes no ${MADE[as]}`);
+  if (derivedCodec === undefined) return unsupported(`names a video of which this model's provider makes no ${MADE[as]}`);
   if (model.provider.providerKey !== source.providerKey) return unsupported("names a video that its model's provider did not make");
-  if (told === "job") return { as, upstreamId, shown: null };
+  if (derivedCodec === "job") return { as, upstreamId, shown: null };
   const file = await source.open();
   if (isRefusal(file)) return file;
   const shown = await show(file);

@@ -113,8 +113,8 @@ export class Failover {
       }
       if ("answer" in result) return result.answer;
       last = result.failure;
-      const [told] = this.call.attempts.slice(-1);
-      if (told !== undefined && this.request.lastTry?.(told) === true) return last.answer;
+      const [lastAttempt] = this.call.attempts.slice(-1);
+      if (lastAttempt !== undefined && this.request.lastTry?.(lastAttempt) === true) return last.answer;
       if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return last.answer;
       if (last.again === "elsewhere") this.spent.add(member.model);
       if (this.retriesLeft-- <= 0) return last.answer;
