@@ -18,7 +18,7 @@ export type ResetFactor = (
   username: string,
 ) => Promise<{ readonly outcome: "reset" | "had_none"; readonly username: string } | null>;
 
-const TOLD = {
+const OUTCOME_TEXTS = {
   reset: (name: string) =>
     `The second factor of ${name} is off and their sessions are ended. They sign in with their password and can set it up again.`,
   had_none: (name: string) => `${name} has no second factor. Nothing was changed.`,
@@ -56,7 +56,7 @@ export async function resetFactorCommand(
       const done = await reset(database.db, tenant, username);
       const whose = tenant === null ? "system administrator" : `administrator of the tenant ${tenant}`;
       if (done === null) throw new Error(`there is no ${whose} with the name ${username}`);
-      await io.stdout(`${TOLD[done.outcome](done.username)}\n`);
+      await io.stdout(`${OUTCOME_TEXTS[done.outcome](done.username)}\n`);
     } finally {
       await database.close();
     }

@@ -48,7 +48,7 @@ export class ResponseToolUses {
   private readonly containers = new Set<string>();
 
   /** Reads the tool settings that a complete or partial response object repeats from its request. */
-  asked(response: JsonObject): void {
+  readSettings(response: JsonObject): void {
     for (const tool of toolsIn(response.tools))
       if (tool.type === "code_interpreter") this.memory = Math.max(this.memory, containersOf(tool));
   }
@@ -60,7 +60,7 @@ export class ResponseToolUses {
   }
 
   /** Empty if no tool was used. */
-  get told(): { readonly toolUses?: ToolUses } {
+  get fees(): { readonly toolUses?: ToolUses } {
     const uses: Partial<Record<VendorTool, number>> = {
       ...(this.searched > 0 && { file_search: this.searched }),
       ...(this.drawn > 0 && { image_generation: this.drawn }),
@@ -95,7 +95,7 @@ export class BlockFees {
     this.ranCode ||= runsCode(block);
   }
 
-  get told(): VendorFees {
+  get fees(): VendorFees {
     const { searches, fetches } = this;
     const usage = { server_tool_use: { web_search_requests: searches, web_fetch_requests: fetches } };
     return { ...(searches > 0 && { webSearches: searches }), ...codeRun(usage, this.ranCode) };

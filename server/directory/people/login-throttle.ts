@@ -28,9 +28,9 @@ export function usernameKey(username: string): string {
 }
 
 /**
- * Throttles password guessing, in this process's memory or with what all machines counted: few failures per account and address, more per address over all
- * accounts and per account over all addresses. The last two do not apply where the account has logged in from the address
- * before, so that strangers' guesses never lock out the owner.
+ * Throttles password guessing, in this process's memory or with what all machines counted: few failures per account and address, more
+ * per address over all accounts and per account over all addresses. The last two do not apply where the account has logged in from the
+ * address before, so that strangers' guesses never lock out the owner.
  */
 export class LoginThrottle {
   private readonly clock: Clock;

@@ -16,9 +16,9 @@ export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; fee
   let outputCharacters = 0;
   if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
   const usage = readMessagesUsage(body.usage);
-  const fees = new BlockFees();
-  if (Array.isArray(body.content)) for (const block of body.content) fees.block(block);
-  return { usage: usage === null ? null : { ...usage, ...codeRun(body.usage, fees.ranCode) }, fees: fees.told, outputCharacters };
+  const blocks = new BlockFees();
+  if (Array.isArray(body.content)) for (const block of body.content) blocks.block(block);
+  return { usage: usage === null ? null : { ...usage, ...codeRun(body.usage, blocks.ranCode) }, fees: blocks.fees, outputCharacters };
 }
 
 function blockLength(block: JsonValue): number {

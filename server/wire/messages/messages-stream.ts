@@ -39,7 +39,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
   }
 
   get fees(): VendorFees {
-    return this.blocks.told;
+    return this.blocks.fees;
   }
 
   get closed(): boolean {

@@ -55,7 +55,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   }
 
   get fees(): VendorFees {
-    return { ...(this.searches > 0 && { webSearches: this.searches }), ...this.uses.told };
+    return { ...(this.searches > 0 && { webSearches: this.searches }), ...this.uses.fees };
   }
 
   get served(): ServiceTier {
@@ -112,7 +112,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     const response = objectOf(event.response);
     if (response !== null) {
       this.onResponse(response);
-      this.uses.asked(response);
+      this.uses.readSettings(response);
       this.tier = response.service_tier ?? this.tier;
       if (this.metered) this.found = usageOfResponse(response) ?? this.found;
     }

@@ -13,13 +13,13 @@ export function usageOfResponse(response: JsonObject): Usage | null {
 /** The fees of vendor tools that a complete response used. */
 export function feesOfResponse(response: JsonObject): VendorFees {
   const uses = new ResponseToolUses();
-  uses.asked(response);
+  uses.readSettings(response);
   let webSearches = 0;
   for (const [item] of objectsOf(response.output)) {
     uses.item(item);
     if (isWebSearch(item)) webSearches++;
   }
-  return { ...(webSearches > 0 && { webSearches }), ...uses.told };
+  return { ...(webSearches > 0 && { webSearches }), ...uses.fees };
 }
 
 /** Whether an output item is a search with the vendor's web search, rather than opening one of its results. */

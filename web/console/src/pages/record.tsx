@@ -47,7 +47,7 @@ import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { isSecret } from "../records/schema-field.tsx";
 import { RecordValue } from "../records/record-value.tsx";
-import { type Deed, hasPermission } from "../records/refusals.ts";
+import { type RecordOperation, hasPermission } from "../records/refusals.ts";
 import {
   type ApiRecord,
   askRecords,
@@ -74,7 +74,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
   const read = useQuery({ ...recordQuery(kind, id), retry: false });
   const user = useConsoleUser();
   const one = `${kind.path}/{id}`;
-  const refusalOf = (deed: Deed) => (read.isSuccess ? (kind.refusal?.(read.data, user, deed) ?? null) : null);
+  const refusalOf = (operation: RecordOperation) => (read.isSuccess ? (kind.refusal?.(read.data, user, operation) ?? null) : null);
   const mayDelete =
     api.isSuccess && hasOperation(api.data, "DELETE", one) && isAllowed(api.data, "DELETE", one, user) && refusalOf("delete") === null;
   return (
@@ -154,7 +154,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
                 kind={kind}
                 id={id}
                 action={action}
-                refusal={refusalOf(action.path as Deed)}
+                refusal={refusalOf(action.path as RecordOperation)}
               />
             ))}
           <Panel title="All fields">

@@ -1,3 +1,5 @@
+import { hasPermission } from "./refusals.ts";
+
 /** The subset of JSON Schema that the admin API's document uses. */
 export interface ApiSchema {
   readonly $ref?: string;
@@ -92,8 +94,8 @@ export function hasOperation(document: ApiDocument, method: string, path: string
 /** Whether a user with these permissions may call the operation. System administrators may call every one. */
 export function isAllowed(document: ApiDocument, method: string, path: string, user: { role?: unknown; permissions?: unknown }): boolean {
   const needed = operationAt(document, method, path)?.["x-access"];
-  if (needed === undefined || needed === "anyone" || needed === "signed_in" || user.role === "system_admin") return true;
-  return Array.isArray(user.permissions) && user.permissions.includes(needed);
+  if (needed === undefined || needed === "anyone" || needed === "signed_in") return true;
+  return hasPermission(user, needed);
 }
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,35 +1,35 @@
 type Values = Readonly<Record<string, unknown>>;
 
 /** What is done to a record: an action is named by its path. */
-export type Deed = "change" | "delete" | "link" | `/${string}`;
+export type RecordOperation = "change" | "delete" | "link" | `/${string}`;
 
 /** Why the gateway would refuse to do this to the record, although the user's permissions allow it in general; null if it would not. */
-export type RecordRefusal = (record: Values, user: Values, deed: Deed) => string | null;
+export type RecordRefusal = (record: Values, user: Values, operation: RecordOperation) => string | null;
 
 const isSystem = (user: Values) => user["role"] === "system_admin";
 const isOwner = (user: Values) => user["role"] === "owner" || isSystem(user);
 export const hasPermission = (user: Values, name: string): boolean =>
   isSystem(user) || (Array.isArray(user["permissions"]) && user["permissions"].includes(name));
 
-export const keyRefusal: RecordRefusal = (record, user, deed) =>
-  deed === "/rotate" && typeof record["end_user_id"] === "string" && !hasPermission(user, "users:write")
+export const keyRefusal: RecordRefusal = (record, user, operation) =>
+  operation === "/rotate" && typeof record["end_user_id"] === "string" && !hasPermission(user, "users:write")
     ? "This key belongs to a person. Rotating it needs the permission users:write, because it acts as that person."
     : null;
 
-export const administratorRefusal: RecordRefusal = (record, user, deed) => {
+export const administratorRefusal: RecordRefusal = (record, user, operation) => {
   if (record["role"] === "system_admin" && !isSystem(user)) return "Only a system administrator can manage the account of one.";
   if (record["role"] === "owner" && !isOwner(user)) return "Only an owner can manage the account of one.";
   if (record["id"] !== user["id"]) return null;
-  if (deed === "delete") return "Nobody deletes their own account.";
-  return deed === "/2fa/reset" ? "Your own is switched off with one of its codes, on the page of your account." : null;
+  if (operation === "delete") return "Nobody deletes their own account.";
+  return operation === "/2fa/reset" ? "Your own is switched off with one of its codes, on the page of your account." : null;
 };
 
-const CHANGES: readonly Deed[] = ["change", "delete"];
+const CHANGES: readonly RecordOperation[] = ["change", "delete"];
 
-export const signOnRefusal: RecordRefusal = (record, user, deed) => {
+export const signOnRefusal: RecordRefusal = (record, user, operation) => {
   const mappings = Array.isArray(record["group_mappings"]) ? record["group_mappings"] : [];
   const makesOwners = mappings.some((one: unknown) => (one as { role?: unknown } | null)?.role === "owner");
-  return CHANGES.includes(deed) && makesOwners && !isOwner(user)
+  return CHANGES.includes(operation) && makesOwners && !isOwner(user)
     ? "Only an owner can change an identity provider that maps a group to the role owner."
     : null;
 };
