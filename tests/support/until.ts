@@ -13,8 +13,17 @@ export const nextLook = (begun: number): Promise<void> => Bun.sleep(Math.min(100
 export async function until<T>(read: () => Promise<T> | T): Promise<Exclude<T, undefined | null | false>>;
 export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean): Promise<T>;
 export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean = Boolean): Promise<T> {
+  return polled(read, reached, nextLook);
+}
+
+/** Like `until`, for states that soon pass. */
+export async function promptly<T>(read: () => Promise<T> | T, reached: (value: T) => boolean = Boolean): Promise<T> {
+  return polled(read, reached, () => Bun.sleep(20));
+}
+
+async function polled<T>(read: () => Promise<T> | T, reached: (value: T) => boolean, pause: (begun: number) => Promise<void>): Promise<T> {
   let last: T | undefined;
-  for (const begun = Date.now(); Date.now() < begun + PATIENCE_MS; await nextLook(begun)) {
+  for (const begun = Date.now(); Date.now() < begun + PATIENCE_MS; await pause(begun)) {
     last = await read();
     if (reached(last)) return last;
   }
