@@ -2,8 +2,8 @@
 const LINES_SHOWN = 24;
 
 /**
- * Parses a JUnit report: its totals, from the root element, and the failed test cases, each as "file > group > test" with the reason
- * indented below it.
+ * Parses a JUnit report: its totals, from the root element, the seconds each file took, and the failed test cases, each as
+ * "file > group > test" with the reason indented below it.
  */
 export function readJunit(xml) {
   const root = /<testsuites\b[^>]*>/.exec(xml)?.[0];
@@ -15,7 +15,9 @@ export function readJunit(xml) {
     const name = ["file", "classname", "name"].map((part) => attribute(element, part)).filter(Boolean);
     return [name.join(" > "), ...reason(attribute(failure, "message"), plain(text))].join("\n    ");
   });
-  return { passed: tests - failed - skipped, failed, skipped, failures };
+  const files = xml.matchAll(/^ {2}(<testsuite\b[^>]*>)/gm);
+  const seconds = Object.fromEntries([...files].map(([, element]) => [attribute(element, "name"), Number(attribute(element, "time"))]));
+  return { passed: tests - failed - skipped, failed, skipped, failures, seconds };
 }
 
 /** The text begins with the message if there is one. */

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,28 +7,32 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
 import { readJunit } from "./junit.mjs";
+import { isWaiting, suitesOf, unknownFiles, writeSeconds } from "./test-plan.mjs";
 import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 /**
- * Each suite runs in its own process. Within a round, as many run at once as there are processors, plus one, because they wait for each
- * other's answers. `npm test -- PART-OF-PATH... [bun test flags]` runs only matching files. A container may be allowed fewer processors
- * than are reported.
+ * Each suite runs in its own process. As many run at once as there are processors, plus one, because they wait for each other's answers;
+ * files that wait most of their time run next to them. `npm test -- PART-OF-PATH... [bun test flags]` runs only matching files. A container
+ * may be allowed fewer processors than are reported.
  */
 const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Runs alone: it measures the time a start takes, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/operations/process.test.ts";
-/** Its tests wait for more than a minute on any machine, so it starts first and the others run meanwhile. */
-const isWaiting = (file) => file === "tests/e2e/ledger/usage-import.test.ts";
+const AT_ONCE = PROCESSORS + 1;
+/** The queues of a round run next to each other. */
 const ROUNDS = [
-  {
-    atOnce: PROCESSORS + 1,
-    parts: [
-      { name: "unit", suites: 4, takes: (file) => !isEndToEnd(file) },
-      { name: "end to end", suites: 18, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
-    ],
-  },
-  { atOnce: 1, parts: [{ name: "starts and stops", suites: 1, takes: isMeasured }] },
+  [
+    {
+      atOnce: AT_ONCE,
+      parts: [
+        { name: "unit", takes: (file) => !isEndToEnd(file) },
+        { name: "end to end", takes: (file) => isEndToEnd(file) && !isMeasured(file) && !isWaiting(file) },
+      ],
+    },
+    { atOnce: 1, parts: [{ name: "waiting", takes: isWaiting }] },
+  ],
+  [{ atOnce: 1, parts: [{ name: "starts and stops", takes: isMeasured }] }],
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -128,17 +132,13 @@ const FILES = ["server", "packages", "tests"]
   .flatMap(testFiles)
   .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
 
-/** Assigns files, largest first, to the suite with the least work. Size approximates running time. */
-function suitesOf({ name, suites, takes }) {
-  const sized = FILES.filter(takes).map((file) => ({ file, size: statSync(join(ROOT, file)).size }));
-  const split = Array.from({ length: Math.min(suites, sized.length) }, () => ({ files: [], size: 0 }));
-  for (const { file, size } of sized.sort((a, b) => b.size - a.size)) {
-    const least = split.reduce((a, b) => (b.size < a.size ? b : a));
-    least.files.push(file);
-    least.size += size;
-  }
-  split.sort((a, b) => Number(b.files.some(isWaiting)) - Number(a.files.some(isWaiting)));
-  return split.map(({ files }, at) => ({ name: split.length === 1 ? name : `${name}, ${at + 1} of ${split.length}`, files: files.sort() }));
+/** The suites of a queue, long ones first. */
+function queued({ atOnce, parts }) {
+  const suites = parts.flatMap(({ name, takes }) => {
+    const those = suitesOf(FILES.filter(takes), atOnce);
+    return those.map((suite, at) => ({ ...suite, name: those.length === 1 ? name : `${name}, ${at + 1} of ${those.length}` }));
+  });
+  return suites.toSorted((a, b) => b.seconds - a.seconds);
 }
 
 /** The output of a suite that runs next to others is printed at once when it ends. */
@@ -182,28 +182,37 @@ if (FILES.some(isEndToEnd)) spawnSync(process.execPath, [join(ROOT, "bin", "buil
 const postgres = await offerPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
+const measured = {};
 try {
   for (const round of ROUNDS) {
-    const suites = round.parts.flatMap(suitesOf);
-    const alone = suites.length === 1;
-    const waiting = [...suites];
-    const runWaiting = async () => {
-      for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
-        const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
-        for (const key of Object.keys(total)) total[key] += counts[key];
-        failures.push(...counts.failures);
-      }
+    const queues = round.map((queue) => ({ atOnce: queue.atOnce, suites: queued(queue) }));
+    const alone = queues.flatMap(({ suites }) => suites).length === 1;
+    const runQueue = ({ atOnce, suites }) => {
+      const runNext = async () => {
+        for (let suite = suites.shift(); suite !== undefined; suite = suites.shift()) {
+          const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
+          for (const key of Object.keys(total)) total[key] += counts[key];
+          failures.push(...counts.failures);
+          Object.assign(measured, counts.seconds);
+        }
+      };
+      return Promise.all(Array.from({ length: atOnce }, runNext));
     };
-    await Promise.all(Array.from({ length: Math.min(round.atOnce, suites.length) }, runWaiting));
+    await Promise.all(queues.map(runQueue));
   }
 } finally {
   await postgres.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
+if (process.env.TEST_SECONDS === "write") writeSeconds(measured);
 const problems = [
   interrupted && "interrupted",
   total.passed + total.failed === 0 && "no test ran",
+  filters.length === 0 &&
+    unknownFiles(FILES)
+      .map((file) => `scripts/test-seconds.json lists ${file}, which does not exist`)
+      .join("\n"),
   inCi && total.skipped > 0 && "in CI nothing may be skipped",
 ].filter(Boolean);
 // Repeated at the end, because thousands of lines may follow a failure.

@@ -88,6 +88,9 @@ export function openBatches(parts: BatchParts) {
   return {
     batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake(), modeFor: modeAmong(batches) }),
     jobs,
+    /** Lets lines and jobs that this process had when it died continue at once. */
+    takeOver: () =>
+      store.releaseClaims([runner.id, providerRuns.id]).catch((error: Error) => log.warn("batches_not_taken_over", { error })),
     /** Starts no more lines; lines in progress drain like other calls. */
     stop() {
       runner.stop();

@@ -202,8 +202,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: lasting.takeOver },
-    follower,
+    ...{ follower, ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock } },
+    takeOver: () => Promise.all([lasting.takeOver(), batch.takeOver()]),
     /** Resolves when what the first calls need is in memory, as far as it could be read. */
     // Catch up first: a change that arrives during the preload would cause a second read.
     warm: () => follower.caughtUp().then(() => warmed(snapshots, log)),

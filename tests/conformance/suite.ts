@@ -36,15 +36,23 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return output;
 }
 
+const lists = new Map<Revision, Promise<string>>();
+
+/** What the suite prints about the scenarios that a revision requires of servers. */
+function listed(revision: Revision): Promise<string> {
+  const list = lists.get(revision) ?? run(["list", "--server", "--requirements", revision]);
+  lists.set(revision, list);
+  return list;
+}
+
 /** Runs the scenarios that a revision requires of servers against the one at `url`; leaves out all others. */
 export async function judge(url: string, revision: Revision): Promise<ScenarioVerdict[]> {
   const out = await temporaryDirectory();
   try {
-    const [listed, output] = [
-      await run(["list", "--server", "--requirements", revision]),
-      await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", String(PATIENCE_MS)]),
-    ];
-    const required = [...(listed.split("Client scenarios")[0] ?? "").matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name as string);
+    const output = await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", String(PATIENCE_MS)]);
+    const required = [...((await listed(revision)).split("Client scenarios")[0] ?? "").matchAll(/^ {2}- (\S+)/gm)].map(
+      ([, name]) => name as string,
+    );
     const folders = await readdir(out);
     return await Promise.all(
       required.map(async (scenario) => {

@@ -11,9 +11,9 @@ import { haveValkey, startValkey, type TestValkey } from "../support/processes/v
 /**
  * Three gateways behind a load balancer, with Valkey and a PostgreSQL that has a standby. Under load, one fault after the other in random
  * order: a process is killed, one is replaced, PostgreSQL fails over or freezes, Valkey dies and comes back empty. CHAOS_SECONDS sets the
- * duration: 40 by default, 3600 for an hour.
+ * duration: 30 by default, 3600 for an hour.
  */
-const SECONDS = Number(process.env.CHAOS_SECONDS ?? 40);
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 30);
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
 const CALLERS = 4;
 const PAUSE_MS = 15;

@@ -99,7 +99,7 @@ const ARRAY_SHAPES: Readonly<Record<string, () => Buffer>> = {
 const TOOL_SHAPES: Readonly<Record<string, () => Buffer>> = {
   "blank lines": () => repeated("\n"),
   comments: () => repeated(":\n\n"),
-  "events with an empty object": () => repeated(event("{}"), 8 * MIB),
+  "events with an empty object": () => repeated(event("{}"), 4 * MIB),
   "an endless line": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(16 * MIB, "a")]),
   "endless progress": () =>
     repeated(event('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}')),

@@ -10,7 +10,7 @@ import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
  * received has exactly one row, every answered call has its row, the chains are intact, and each start needs no manual repair.
  */
 const WRITERS = 4;
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 13);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 9);
 const CALLERS = 4;
 
 let upstream: FakeUpstream;

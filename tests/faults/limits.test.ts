@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { rawPost, type RawReply } from "../support/formats/raw-call.ts";
-import { until } from "../support/until.ts";
+import { nextLook, until } from "../support/until.ts";
 import { haveValkey, startValkey, type TestValkey } from "../support/processes/valkey.ts";
 
 /**
@@ -145,11 +145,9 @@ async function settled(database: TestDatabase): Promise<number> {
 }
 
 async function shipped(gateway: GatewayProcess): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) {
-    if (Date.now() > deadline) throw new Error("the journal does not reach the database");
-    await Bun.sleep(20);
-  }
+  const isShipped = async () => /^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text());
+  for (const begun = Date.now(); !(await isShipped()); await nextLook(begun))
+    if (Date.now() > begun + PATIENCE_MS) throw new Error("the journal does not reach the database");
 }
 
 describe("one process", () => {

@@ -6,6 +6,7 @@ import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-up
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { type RawReply, rawPost } from "../support/formats/raw-call.ts";
+import { nextLook } from "../support/until.ts";
 import { haveValkey, startValkey } from "../support/processes/valkey.ts";
 
 /**
@@ -69,11 +70,8 @@ function pids(): Map<number, number> {
 }
 
 async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`${what} does not come; the gateway said:\n${gateway.output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  for (const begun = Date.now(); !(await holds()); await nextLook(begun))
+    if (Date.now() > begun + PATIENCE_MS) throw new Error(`${what} does not come; the gateway said:\n${gateway.output()}`);
 }
 
 const metrics = async () => (await fetch(`${gateway.adminUrl}/metrics`)).text();
@@ -189,7 +187,7 @@ test(
         const { status } = await call(key, correlation);
         if (status === 200) answered.push(correlation);
         if (status === 503) unavailable++;
-        if (status === 429) await new Promise((resolve) => setTimeout(resolve, 20));
+        if (status === 429) await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
     const callers = Array.from({ length: 6 }, caller);

@@ -13,7 +13,7 @@ import {
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
-import { until } from "../support/until.ts";
+import { promptly, until } from "../support/until.ts";
 
 /** A process is killed again and again while a provider runs a batch: no line is lost, submitted twice, or reported twice. */
 
@@ -99,7 +99,7 @@ test.each([
     const { id } = JSON.parse(await api("POST", "", { model: "m", requests }));
     // While lines are being submitted.
     for (const share of [0.2, 0.6]) {
-      await until(
+      await promptly(
         () => count("state = 4"),
         (left) => left >= LINES * share,
       );
@@ -107,7 +107,7 @@ test.each([
     }
     // When the provider has accepted the batch but not confirmed it, and while it runs it.
     vendor.breakNext = true;
-    await until(
+    await promptly(
       () => vendor.batches.length,
       (made) => made > 0,
     );
@@ -115,7 +115,7 @@ test.each([
     vendor.endsAtOnce = true;
     // While answers come in.
     for (const share of [0.1, 0.4, 0.7]) {
-      await until(
+      await promptly(
         () => count("state IN (2, 3)"),
         (given) => given >= LINES * share,
       );

@@ -12,7 +12,7 @@ import { beginRestore } from "../../server/store/unfinished-restore.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
-import { until } from "../support/until.ts";
+import { promptly, until } from "../support/until.ts";
 
 /** A restore that is killed takes no effect: no gateway starts on what it left, and the same command finishes it. */
 const LAUNCHER = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
@@ -55,7 +55,7 @@ async function killedRestore(database: () => Promise<Database> | Database, args:
   const restore = command("restore", backup, ...args);
   const gone = restore.ended.then(() => true);
   const db = await database();
-  const reached = await until(async () => {
+  const reached = await promptly(async () => {
     if (await Promise.race([gone, Bun.sleep(1).then(() => false)])) throw new Error(`it ended before it was killed: ${restore.said()}`);
     return (await countMigrations(db).catch(() => -1)) >= applied;
   });

@@ -40,7 +40,7 @@ test(`${CALLS} calls over ${RESTARTS} rolling restarts behind a load balancer: n
       );
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
       // The wanted number of calls, spread over all restarts.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
   const calling = Array.from({ length: CALLERS }, caller);

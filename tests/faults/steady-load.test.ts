@@ -7,9 +7,9 @@ import { startWorld, type World } from "../support/world.ts";
 
 /**
  * Steady mixed load: memory, file handles and the journal stay flat. STEADY_LOAD_SECONDS sets the duration, up to two hours (7200);
- * whatever grows with each call already shows within half a minute.
+ * whatever grows with each call already shows within 20 seconds.
  */
-const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 30);
+const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 20);
 const CALLERS = 4;
 const READINGS = 30;
 /** From one third of the run to the next. */

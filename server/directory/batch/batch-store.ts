@@ -65,6 +65,7 @@ export class BatchStore {
   readonly returnLine = (owner: string, jobId: string, line: number) => lines.returnLine(this.db, owner, jobId, line);
   readonly returnUnbegun = (owner: string, begun: readonly string[]) => lines.returnUnbegun(this.db, owner, begun);
   readonly keepAlive = (runner: string, seconds: number) => lines.keepAlive(this.db, runner, seconds);
+  readonly releaseClaims = (runners: readonly string[]) => lines.releaseClaims(this.db, runners);
   readonly endInterrupted = (runner: string, error: { code: string; message: string }) => lines.endInterrupted(this.db, runner, error);
   readonly linesAfter = (job: lines.LinesOf, after: number, most: number, states: readonly number[]) =>
     lines.linesAfter(this.db, job, after, most, states);

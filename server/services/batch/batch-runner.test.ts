@@ -1,7 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { until } from "../../../tests/support/until.ts";
+import { isUuid } from "../../kernel/ids.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { BatchRunner, type RunnerParts } from "./batch-runner.ts";
+import { runnerId } from "./runner-id.ts";
 
 const job = (id: string, more: object = {}) => ({
   ...{ id, tenant_id: "t", mode: "gateway", status: "in_progress", paused: false, was_paused: false },
@@ -124,4 +126,12 @@ test("lines whose response was lost are returned, even if their job is no longer
   );
   expect(await returned.promise).toEqual([]);
   await runner.settled();
+});
+
+test("the IDs of runners differ, and begin alike if and only if they are of one chain", () => {
+  const [one, again, other] = [runnerId("a"), runnerId("a"), runnerId("b")];
+  expect([one, again, other].every(isUuid)).toBe(true);
+  expect(one).not.toBe(again);
+  expect(again.slice(0, 18)).toBe(one.slice(0, 18));
+  expect(other.slice(0, 18)).not.toBe(one.slice(0, 18));
 });

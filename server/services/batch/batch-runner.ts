@@ -1,10 +1,10 @@
 import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/batch/batch-store.ts";
-import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type OnRoster, Roster } from "../../kernel/collections/roster.ts";
 import type { BackgroundAnswer, SuspendedLine } from "../../road/own-calls/background-calls.ts";
 import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
+import { runnerId } from "./runner-id.ts";
 import { StartPace } from "./start-pace.ts";
 import { FairTurns } from "./fair-turns.ts";
 
@@ -50,7 +50,7 @@ export interface RunnerParts {
 
 /** Runs lines of batch jobs in this process; any number of processes may do so at once. */
 export class BatchRunner {
-  readonly id = uuid();
+  readonly id: string;
   private readonly parts: RunnerParts;
   private readonly turns = new FairTurns(() => performance.now());
   private readonly pace: StartPace;
@@ -72,6 +72,7 @@ export class BatchRunner {
 
   constructor(parts: RunnerParts) {
     this.parts = parts;
+    this.id = runnerId(parts.chain);
     this.pace = new StartPace(() => performance.now(), parts.lastWaitedFor);
     this.writer = new OutcomeWriter(parts.store, this.id, parts.log);
   }

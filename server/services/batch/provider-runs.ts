@@ -4,13 +4,14 @@ import type { AnswerOfLine, BatchJob, BatchJobError, TakenSubmission } from "../
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { ulid, uuid } from "../../kernel/ids.ts";
+import { ulid } from "../../kernel/ids.ts";
 import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/providers/provider-batches.ts";
 import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 import { AnswerDelivery, type AnswerDeliveryParts } from "./answer-delivery.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";
+import { runnerId } from "./runner-id.ts";
 
 const ALIVE_SECONDS = 15;
 const RELEASED_MS = 60_000;
@@ -58,7 +59,7 @@ interface Vendor {
  * database, so any process can continue after another died.
  */
 export class ProviderRuns {
-  readonly id = uuid();
+  readonly id: string;
   private readonly parts: ProviderRunsParts;
   private readonly answers: AnswerDelivery;
   private readonly tending = new Set<Promise<void>>();
@@ -70,6 +71,7 @@ export class ProviderRuns {
 
   constructor(parts: ProviderRunsParts) {
     this.parts = parts;
+    this.id = runnerId(parts.chain);
     this.answers = new AnswerDelivery(parts, this.id, this.stopping.signal);
   }
 

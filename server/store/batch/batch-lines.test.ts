@@ -3,17 +3,17 @@ import { sql } from "kysely";
 import { batchJobRecord } from "../../../tests/support/records/batch-job-record.ts";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { returnUngiven, takeSubmission } from "./batch-departures.ts";
-import { addLines, bodiesAfter, firstLinesOf, linesAfter, pageOfLines } from "./batch-lines.ts";
+import { addLines, bodiesAfter, endInterrupted, firstLinesOf, keepAlive, linesAfter, pageOfLines, releaseClaims } from "./batch-lines.ts";
 
 const MIB = 1024 * 1024;
-const [ANSWERED, WITH_A_PROCESS, TO_BE_GIVEN] = [2, 1, 5];
+const [ANSWERED, WITH_A_PROCESS, FAILED, TO_BE_GIVEN] = [2, 1, 3, 5];
 let database: TestDatabase;
 const jobs: Record<string, { id: string; tenant_id: string }> = {};
 
 beforeAll(async () => {
   database = await testDatabase();
   const { db } = database;
-  for (const tenant of ["a", "b", "c"]) {
+  for (const tenant of ["a", "b", "c", "d"]) {
     await sql`INSERT INTO tenants (id, name, data_retention) VALUES (${tenant}, ${tenant}, '{}')`.execute(db);
     const group = crypto.randomUUID();
     await sql`INSERT INTO resource_groups (id, tenant_id, name, group_type) VALUES (${group}, ${tenant}, 'g', 'team')`.execute(db);
@@ -105,4 +105,35 @@ test("batches of busy tenants are not taken", async () => {
   await sql`INSERT INTO batch_runners (id, alive_until) VALUES (${owner}, now() + interval '1 hour')`.execute(db);
   const take = async (...busy: string[]) => (await takeSubmission(db, owner, 900, busy))?.id;
   expect([await take(), await take("a"), await take("a"), await take("b"), await take()]).toEqual(["s0", "s2", undefined, "s1", undefined]);
+});
+
+test("a restarted process releases at once what it had claimed when it died, and nothing of live processes", async () => {
+  const { db } = database;
+  const job = jobOf("d");
+  const [here, there] = [crypto.randomUUID().slice(0, 18), crypto.randomUUID().slice(0, 18)];
+  const [died, restarted, other] = [here, here, there].map((half) => half + crypto.randomUUID().slice(18)) as [string, string, string];
+  await addLines(
+    db,
+    job,
+    [1, 2, 3].map((line) => ({ line, customId: `${line}`, body: "{}" })),
+  );
+  for (const [at, runner] of [died, other, restarted].entries()) {
+    await keepAlive(db, runner, 3_600);
+    await sql`UPDATE batch_lines SET state = ${WITH_A_PROCESS}, owner = ${runner} WHERE job_id = ${job.id} AND line = ${at + 1}`.execute(
+      db,
+    );
+  }
+  const takenUntil = async (by: string) => {
+    await sql`UPDATE batch_jobs SET taken_by = ${by}, taken_until = now() + interval '1 hour' WHERE id = ${job.id}`.execute(db);
+    await releaseClaims(db, [restarted]);
+    return (await db.selectFrom("batch_jobs").select("taken_until").where("id", "=", job.id).executeTakeFirstOrThrow()).taken_until;
+  };
+  expect([await takenUntil(died), await takenUntil(other), await takenUntil(restarted)]).toEqual([
+    null,
+    expect.any(Date),
+    expect.any(Date),
+  ]);
+  await endInterrupted(db, restarted, { code: "gateway_interrupted", message: "interrupted" });
+  const { rows } = await sql<{ state: number }>`SELECT state FROM batch_lines WHERE job_id = ${job.id} ORDER BY line`.execute(db);
+  expect(rows.map(({ state }) => state)).toEqual([FAILED, WITH_A_PROCESS, WITH_A_PROCESS]);
 });

@@ -105,6 +105,18 @@ export async function keepAlive(db: Database, runner: string, seconds: number): 
 }
 
 /**
+ * Releases what earlier runners of this process claimed, so that nobody waits until they are taken for dead. `runners`: the IDs of its
+ * current ones; those of the earlier ones have the same first half.
+ */
+export async function releaseClaims(db: Database, runners: readonly string[]): Promise<void> {
+  const own = sql`${[...runners]}::uuid[]`;
+  const isEarlier = (id: string) =>
+    sql`left(${sql.ref(id)}::text, 18) = ANY(${runners.map((one) => one.slice(0, 18))}::text[]) AND ${sql.ref(id)} <> ALL(${own})`;
+  await sql`DELETE FROM batch_runners WHERE ${isEarlier("id")}`.execute(db);
+  await sql`UPDATE batch_jobs SET taken_until = NULL WHERE ended_at IS NULL AND ${isEarlier("taken_by")}`.execute(db);
+}
+
+/**
  * Handles the lines of dead processes, whose calls may or may not have reached a provider. They are marked interrupted, or queued again if
  * their job asked for that.
  */

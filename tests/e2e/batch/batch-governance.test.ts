@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowsOf, serveModels, type Served } from "../../support/worlds/admin.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { newPerson } from "../../support/worlds/portal.ts";
-import { until } from "../../support/until.ts";
+import { nextLook, until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 import { newTeam, type Team } from "../tools/mcp-harness.ts";
 
@@ -44,9 +44,9 @@ const many = (text: string, count: number) => Array.from({ length: count }, (_, 
 const submit = async (key: string, requests: unknown[]) => JSON.parse((await api(key, "POST", "", { model: "fake-1", requests })).text);
 
 async function jobOf(key: string, id: string, holds: (job: any) => boolean): Promise<any> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(30)) {
+  for (const begun = Date.now(); ; await nextLook(begun)) {
     const job = JSON.parse((await api(key, "GET", `/${id}`)).text);
-    if (holds(job) || Date.now() > end) return job;
+    if (holds(job) || Date.now() > begun + PATIENCE_MS) return job;
   }
 }
 const ended = (key: string, id: string) => jobOf(key, id, ({ ended_at: at }) => at !== null);

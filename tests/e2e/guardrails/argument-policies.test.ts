@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, serveModels } from "../../support/worlds/admin.ts";
 import { type FakeVendor, fakeVendor } from "../../support/vendors/fake-vendor.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
+import { nextLook } from "../../support/until.ts";
 import type { ClientId, ProviderId } from "../../support/vendors/matrix.ts";
 import { TOOL, USAGE } from "../../support/vendors/scene.ts";
 import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
@@ -373,11 +374,9 @@ test("a denied response has the error body of its surface", async () => {
 
 /** The row of the latest call; a key's calls are made one after the other. */
 async function latestRow(apiKeyId: string, since: number): Promise<any> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
+  for (const begun = Date.now(); ; await nextLook(begun)) {
     const row = await rowOf(world.admin, { api_key_id: apiKeyId });
     if (Date.parse(row.timestamp) >= since - 5) return row;
-    if (Date.now() > deadline) throw new Error("the row of the call is not there");
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (Date.now() > begun + PATIENCE_MS) throw new Error("the row of the call is not there");
   }
 }

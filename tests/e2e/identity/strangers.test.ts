@@ -104,7 +104,7 @@ test("calls beyond the limit of unauthenticated calls are recorded in one row fo
   const from = "192.0.2.5";
   await Promise.all(Array.from({ length: 250 }, () => call({}, from)));
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 500));
     const { status } = await call({ "x-tenant-id": "acme" }, from);
     await call({ "x-tenant-id": "default" }, from);
     if (status === 401) continue;

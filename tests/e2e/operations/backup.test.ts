@@ -9,6 +9,8 @@ import { testDatabase } from "../../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../../support/gateway.ts";
 import { newPerson } from "../../support/worlds/portal.ts";
+import { backupCommand } from "../../../server/cli/backup.ts";
+import { restoreCommand } from "../../../server/cli/restore.ts";
 
 /** A backup of a running gateway, restored next to it: everything recorded, stored and encrypted is there as before. */
 const LAUNCHER = fileURLToPath(new URL("../../../bin/gatehouse.mjs", import.meta.url));
@@ -163,12 +165,19 @@ test("a restore does not overwrite the secrets of another gateway", async () => 
   expect((await command(["restore", backup, "--data-dir", dataDir])).output).toContain("has a database already");
 });
 
+/** Runs a command as `command` does, without a process of its own. */
+async function inProcess(run: typeof restoreCommand, args: string[]): Promise<{ code: number; output: string }> {
+  let output = "";
+  const say = (text: string) => void (output += text);
+  return { code: await run(args, {}, { stdout: say, stderr: say }), output };
+}
+
 test("a truncated or altered backup is refused", async () => {
   const whole = readFileSync(backup);
   const half = Math.floor(whole.byteLength / 2);
   const damaged = join(folder, "damaged");
   const dataDir = join(folder, "never");
-  for (const bytes of [
+  for (const [at, bytes] of [
     whole.subarray(0, whole.byteLength - 100),
     whole.subarray(0, 1_000),
     whole.subarray(0, whole.byteLength - 1),
@@ -177,10 +186,19 @@ test("a truncated or altered backup is refused", async () => {
     Buffer.concat([whole, whole]),
     Buffer.from("not a backup"),
     Buffer.concat([whole.subarray(0, half), Buffer.from([(whole[half] as number) ^ 1]), whole.subarray(half + 1)]),
-  ]) {
+  ].entries()) {
     writeFileSync(damaged, bytes);
-    expect(await command(["backup", "--verify", damaged])).toMatchObject({ code: 1, output: expect.stringContaining(`${damaged} is `) });
-    expect(await command(["restore", damaged, "--data-dir", dataDir])).toMatchObject({ code: 3 });
+    const [verify, restore] = [
+      ["--verify", damaged],
+      [damaged, "--data-dir", dataDir],
+    ];
+    const refusal = { code: 1, output: expect.stringContaining(`${damaged} is `) };
+    expect(await inProcess(backupCommand, verify)).toMatchObject(refusal);
+    expect(await inProcess(restoreCommand, restore)).toMatchObject({ code: 3 });
+    if (at === 0) {
+      expect(await command(["backup", ...verify])).toMatchObject(refusal);
+      expect(await command(["restore", ...restore])).toMatchObject({ code: 3 });
+    }
     expect(existsSync(join(dataDir, "postgresql"))).toBe(false);
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 import { ADMIN_PASSWORD } from "../gateway.ts";
 import { PATIENCE_MS } from "../patience.ts";
+import { nextLook } from "../until.ts";
 
 /** A signed-in administrator's client of the admin API. */
 export interface AdminClient {
@@ -103,12 +104,11 @@ export async function rowOf(admin: AdminClient, filters: Record<string, unknown>
 }
 
 export async function rowsOf(admin: AdminClient, filters: Record<string, unknown>, atLeast: number): Promise<any[]> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
+  for (const begun = Date.now(); ; await nextLook(begun)) {
     const { rows } = await admin.post("/v1/admin/proxy-logs/query", { filters, page_size: 200 });
     if (rows.length >= atLeast) return rows;
-    if (Date.now() > deadline) throw new Error(`the ledger holds ${rows.length} rows of ${JSON.stringify(filters)}, not ${atLeast}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (Date.now() > begun + PATIENCE_MS)
+      throw new Error(`the ledger holds ${rows.length} rows of ${JSON.stringify(filters)}, not ${atLeast}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AdminClient } from "./admin.ts";
 import { PATIENCE_MS } from "../patience.ts";
+import { nextLook } from "../until.ts";
 
 const PATH = "/v1/admin/knowledgebases";
 
@@ -25,12 +26,10 @@ export async function uploadTo(
 
 /** Waits until the document matches, and resolves to it. */
 export async function documentWhen(admin: AdminClient, baseId: string, id: string, fits: (document: any) => boolean): Promise<any> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
+  for (const begun = Date.now(); ; await nextLook(begun)) {
     const document = await admin.get(`${PATH}/${baseId}/documents/${id}`);
     if (fits(document)) return document;
-    if (Date.now() > deadline) throw new Error(`the document stays ${JSON.stringify(document)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (Date.now() > begun + PATIENCE_MS) throw new Error(`the document stays ${JSON.stringify(document)}`);
   }
 }
 

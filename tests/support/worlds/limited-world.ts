@@ -1,5 +1,6 @@
 import { type AdminClient, type Served, serveModels } from "./admin.ts";
 import { PATIENCE_MS } from "../patience.ts";
+import { nextLook } from "../until.ts";
 import { startWorld, type World } from "../world.ts";
 
 export const PRICED = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 };
@@ -65,9 +66,9 @@ export async function startLimitedWorld(): Promise<LimitedWorld> {
       return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
     },
     async alertsOf({ id }, atLeast) {
-      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      for (const begun = Date.now(); ; await nextLook(begun)) {
         const { alerts } = await admin.get(`/v1/admin/alerts?group_id=${id}&tenant_id=default`);
-        if (alerts.length >= atLeast || Date.now() > deadline) return alerts;
+        if (alerts.length >= atLeast || Date.now() > begun + PATIENCE_MS) return alerts;
       }
     },
   };
