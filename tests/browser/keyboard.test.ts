@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, goWithin, type WatchedPage, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, goWithin, type WatchedPage } from "./chromium.ts";
 import { keyboardFindings } from "./keyboard-walk.ts";
 
 /** Every page of both apps using only the keyboard: every control can be reached, shows its focus, and can be left again. */
@@ -28,13 +27,6 @@ async function walk(watched: WatchedPage, addresses: readonly string[]): Promise
   return findings;
 }
 
-async function consolePage(): Promise<WatchedPage> {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 /** Waits until the page is there, has loaded what it requested, and no longer changes. */
 async function shown({ page, settled }: WatchedPage): Promise<void> {
   await page.locator("h1").first().waitFor();
@@ -49,7 +41,7 @@ const THIRDS = [1, 2, 3];
 const third = <Item>(items: readonly Item[], part: number) => items.filter((_, at) => at % THIRDS.length === part - 1);
 
 withBrowser.each(THIRDS)("every control of the console's pages is reachable by keyboard, third %i", async (part) => {
-  const watched = await consolePage();
+  const watched = await world.consolePage();
   const links = third(await linksOf(watched.page), part);
   expect(links.length).toBeGreaterThan(10);
   expect(await walk(watched, links)).toEqual([]);
@@ -57,14 +49,14 @@ withBrowser.each(THIRDS)("every control of the console's pages is reachable by k
 });
 
 withBrowser.each(THIRDS)("every control of the console's forms is reachable by keyboard, third %i", async (part) => {
-  const watched = await consolePage();
+  const watched = await world.consolePage();
   const forms = third(RECORD_KINDS, part).map(({ slug }) => `${world.console}/manage/${slug}/new`);
   expect(await walk(watched, forms)).toEqual([]);
   await watched.context.close();
 });
 
 withBrowser("every control of a record of each kind in the console is reachable by keyboard", async () => {
-  const watched = await consolePage();
+  const watched = await world.consolePage();
   const { page, context } = watched;
   const records: string[] = [];
   for (const { slug } of RECORD_KINDS) {

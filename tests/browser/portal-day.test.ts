@@ -123,9 +123,8 @@ for (const theme of ["light", "dark"] as const)
     });
 
 withBrowser("files are uploaded, downloaded unchanged and deleted, whatever their names", async () => {
-  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
+  const { page, context, problems } = await world.portalPage({ at: "/files", width: 320, height: 700, theme: "dark" });
   const name = '<img src=x onerror="document.title=1">.txt';
-  await page.goto(`${world.portal}/files`);
   await page.getByText("No files yet").waitFor();
   await page.getByLabel("File to upload").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from("plain words") });
   await page.getByRole("button", { name: "Upload", exact: true }).click();
@@ -143,8 +142,7 @@ withBrowser("files are uploaded, downloaded unchanged and deleted, whatever thei
 });
 
 withBrowser("a batch job is created from a file, watched and read", async () => {
-  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "light" });
-  await page.goto(`${world.portal}/jobs`);
+  const { page, context, problems } = await world.portalPage({ at: "/jobs", width: 320, height: 700, theme: "light" });
   await page.getByText("No jobs yet").waitFor();
   const line = (id: string, content: string) =>
     JSON.stringify({
@@ -168,8 +166,7 @@ withBrowser("a batch job is created from a file, watched and read", async () => 
 });
 
 withBrowser("a job's state and a table's labels are in the reader's language", async () => {
-  const { page, context, problems } = await world.portalPage({ locale: "de-AT" });
-  await page.goto(`${world.portal}/jobs`);
+  const { page, context, problems } = await world.portalPage({ at: "/jobs", locale: "de-AT" });
   const body = { model: "echo", messages: [{ role: "user", content: "hello" }] };
   const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body });
   await page.locator("input[type=file]").setInputFiles({ name: "in.jsonl", mimeType: "text/plain", buffer: Buffer.from(line) });
