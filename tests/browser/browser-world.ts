@@ -42,10 +42,14 @@ async function printed(gateway: GatewayProcess, pattern: RegExp): Promise<RegExp
   }
 }
 
+/** The gateway begins sessions only for tokens of the last five minutes. */
+const FRESH_MS = 2 * 60_000;
+
 /** Signs the profile in as the app's sign-in form would, without loading the form. */
 async function giveSession({ context }: WatchedPage, sessionUrl: string, token: string): Promise<void> {
   const begun = await fetch(sessionUrl, { method: "POST", headers: { "x-gw-session": "page", authorization: `Bearer ${token}` } });
   const [, name = "", value = ""] = /^([^=]+)=([^;]+)/.exec(begun.headers.get("set-cookie") ?? "") ?? [];
+  if (value === "") throw new Error(`session: ${begun.status} ${await begun.text()}`);
   const { hostname: domain, pathname: path } = new URL(sessionUrl);
   await context.addCookies([{ name, value, domain, path, httpOnly: true, sameSite: "Strict" }]);
 }
@@ -67,6 +71,11 @@ export async function startBrowserWorld(env: Record<string, string> = {}): Promi
   const browser = await launchChromium();
   const portal = `${gateway.runtimeUrl}/portal`;
   const consoleUrl = `${gateway.adminUrl}/console`;
+  let latest = { at: Date.now(), by: admin };
+  const signedInNow = async () => {
+    if (Date.now() - latest.at > FRESH_MS) latest = { at: Date.now(), by: await signIn(gateway.adminUrl) };
+    return latest.by;
+  };
   return {
     gateway,
     admin,
@@ -82,9 +91,10 @@ export async function startBrowserWorld(env: Record<string, string> = {}): Promi
       await giveSession(watched, `${gateway.runtimeUrl}/v1/portal/auth/session`, token ?? "");
       return openSigned(watched, at === null ? null : portal + at);
     },
-    async consolePage({ at = "/", by = admin, ...options } = {}) {
+    async consolePage({ at = "/", by, ...options } = {}) {
       const watched = await watchedPage(browser, options);
-      await giveSession(watched, `${gateway.adminUrl}/v1/admin-users/session`, by.token);
+      const { token } = by ?? (await signedInNow());
+      await giveSession(watched, `${gateway.adminUrl}/v1/admin-users/session`, token);
       return openSigned(watched, at === null ? null : consoleUrl + at);
     },
     async end() {

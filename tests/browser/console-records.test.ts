@@ -259,50 +259,59 @@ withBrowser("a person's two-factor sign-in is reset only after confirmation", as
 
 const AREAS = [...new Set(RECORD_KINDS.map(({ area }) => area))];
 
-for (const [width, theme] of [
-  [1440, "light"],
-  [320, "dark"],
-] as const) {
-  const looksRight = async (addresses: readonly string[]) => {
-    const { page, context, problems, settled } = await world.consolePage({ width, theme });
-    const findings: Record<string, unknown> = {};
-    for (const address of addresses) {
-      await goWithin(page, world.console + address);
+const LOOKS = [
+  { width: 1440, theme: "light" },
+  { width: 320, theme: "dark" },
+] as const;
+
+/** Each page opens as the one before was left, so every second one opens in a narrow window. */
+async function looksRight(addresses: readonly string[]): Promise<void> {
+  const { page, context, problems, settled } = await world.consolePage(LOOKS[0]);
+  const findings: Record<string, unknown> = {};
+  for (const [at, address] of addresses.entries()) {
+    await goWithin(page, world.console + address);
+    for (const { width, theme } of at % 2 === 0 ? LOOKS : LOOKS.toReversed()) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: theme });
       await settled();
       await page.locator("h1").waitFor();
       await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
       const found = await accessibilityFindings(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (found.length > 0 || overflow > 0) findings[address] = { found, overflow };
+      if (found.length > 0 || overflow > 0) findings[`${address} ${theme}`] = { found, overflow };
     }
-    expect(findings).toEqual({});
-    expect(problems).toEqual([]);
-    await context.close();
-  };
+  }
+  expect(findings).toEqual({});
+  expect(problems).toEqual([]);
+  await context.close();
+}
 
-  for (const area of AREAS)
-    withBrowser(`pages of ${area} are accessible and fit, ${width} pixels wide, ${theme}`, () =>
-      looksRight(RECORD_KINDS.filter((kind) => kind.area === area).flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`])),
+for (const area of AREAS)
+  for (const [kind, suffix] of [
+    ["lists", ""],
+    ["forms", "/new"],
+  ])
+    withBrowser(`${kind} of ${area} are accessible and fit, in a wide light window and a narrow dark one`, () =>
+      looksRight(RECORD_KINDS.filter((one) => one.area === area).map(({ slug }) => `/manage/${slug}${suffix}`)),
     );
 
-  withBrowser(`pages besides records, and a group's pages, are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
-    const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
-    await looksRight([
-      "/approvals",
-      "/admin-log",
-      "/usage",
-      "/erasure",
-      "/notice",
-      "/compliance",
-      "/discovery",
-      "/residency",
-      "/usage-import",
-      "/provisioning-log",
-      "/agent-signing-keys",
-      `/manage/resource-groups/${groups[0].id}`,
-    ]);
-  });
-}
+withBrowser("pages besides records, and a group's pages, are accessible and fit, wide and light or narrow and dark", async () => {
+  const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
+  await looksRight([
+    "/approvals",
+    "/admin-log",
+    "/usage",
+    "/erasure",
+    "/notice",
+    "/compliance",
+    "/discovery",
+    "/residency",
+    "/usage-import",
+    "/provisioning-log",
+    "/agent-signing-keys",
+    `/manage/resource-groups/${groups[0].id}`,
+  ]);
+});
 
 withBrowser("the tenant's notice is written and reset, and a person is erased only after typing the word", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "to-be-erased");

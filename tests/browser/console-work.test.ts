@@ -176,8 +176,8 @@ withBrowser("keyboard shortcuts are listed, a page has code samples, and a repor
 });
 
 withBrowser("an auditor can read every page, and is offered nothing their role may not do", async () => {
-  const account = { ...tenant, username: "reads-all", password: ADMIN_PASSWORD, role: "auditor" };
-  await world.admin.post("/v1/admin/admin-users", account);
+  const account = { ...tenant, username: "reads-all", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "auditor" });
   const { page, context, problems } = await world.consolePage({ at: null, by: await signIn(world.gateway.adminUrl, account, "tenant") });
   for (const [address, shown, kept] of [
     ["/notice", "Shown now", "Save"],
