@@ -17,19 +17,31 @@ function drawn(): Promise<unknown> {
   );
 }
 
+const ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** The only rules whose findings depend on the theme. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+
 /**
  * The violations that axe finds on the page as it is now, one per line. Injected through the debugger, which the page's policy does not
  * block.
  */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
+  return findings(page, ALL_RULES);
+}
+
+/** What a theme alone can make inaccessible, on a page with no other findings in another theme. */
+export async function colourFindings(page: Page): Promise<string[]> {
+  return findings(page, COLOUR_RULES);
+}
+
+async function findings(page: Page, rules: readonly string[]): Promise<string[]> {
   await page.evaluate(drawn);
   const session = await page.context().newCDPSession(page);
   try {
     const there = await session.send("Runtime.evaluate", { expression: "typeof axe" });
     if (there.result.value === "undefined") await session.send("Runtime.evaluate", { expression: AXE });
     const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
-      expression:
-        'axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))',
+      expression: `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))`,
       awaitPromise: true,
       returnByValue: true,
     });

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { call, grantAgent, message, registerAgent } from "../e2e/agents/a2a-harness.ts";
 import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -45,8 +44,7 @@ const send = async (text: string, configuration: object = {}): Promise<any> =>
   ).body.task;
 
 withBrowser("a person sees their own tasks, reads the messages and stops one", async () => {
-  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
-  await page.goto(`${world.portal}/tasks`);
+  const { page, context, problems } = await world.portalPage({ at: "/tasks", width: 320, height: 700, theme: "dark" });
   await page.getByText("No tasks yet").waitFor();
   await send("complete <b>bold</b> words");
   await send("hold on", { returnImmediately: true });
@@ -69,9 +67,7 @@ withBrowser("a person sees their own tasks, reads the messages and stops one", a
 });
 
 withBrowser("an administrator sees an agent's card, protocol versions and tasks, and accepts a changed card", async () => {
-  const { page, context, problems } = await watchedPage(world.browser, {});
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: null });
   const { id } = await send("complete <i>words</i>");
   await page.goto(`${world.console}/manage/agents/${agentId}`);
   await page.getByText("unsigned", { exact: true }).waitFor();
@@ -112,9 +108,7 @@ withBrowser("an administrator sees an agent's card, protocol versions and tasks,
 });
 
 withBrowser("an administrator sees the key that signs agent cards, and rotates it", async () => {
-  const { page, context, problems } = await watchedPage(world.browser, {});
-  await page.goto(`${world.console}/agent-signing-keys`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/agent-signing-keys" });
   const [before] = (await world.admin.get("/v1/admin/agent-signing-keys")).keys;
   const old = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: before.kid }) });
   await old.getByText("signs", { exact: true }).waitFor();

@@ -7,7 +7,6 @@ import type { PlaneDocument } from "../../web/reference/src/document/api-documen
 import { schemaReader } from "../../web/reference/src/document/schema-reader.ts";
 import { laidOut } from "../../web/reference/src/operation/laid-out.ts";
 import { rowOf } from "../support/worlds/admin.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
@@ -60,9 +59,7 @@ withBrowser("a reader with a key calls a model from the API reference, sees the 
 });
 
 withBrowser("a reader signed in at the console or the portal needs no key in the API reference", async () => {
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage();
   await page.goto(`${world.gateway.adminUrl}/docs/#post_v1_admin_resource_groups`);
   const form = tryIt(page);
   await form.getByText("as admin, who is signed in at the console").waitFor();

@@ -6,7 +6,7 @@ import { accessibilityFindings } from "./accessibility.ts";
 import { portalClient } from "../support/worlds/portal.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -40,8 +40,7 @@ withBrowser("a held call is approved on a phone with its complete arguments in v
   const asked = await callTool();
   const id = asked.headers.get("x-gw-approval-id");
   expect(id).not.toBeNull();
-  const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals", width: 320, height: 720 });
   await page.getByText("If you approve").waitFor();
   expect(await page.locator("dd pre").textContent()).toBe(HOSTILE);
   expect(await accessibilityFindings(page)).toEqual([]);
@@ -61,15 +60,12 @@ withBrowser("an approver sees invisible and direction characters of the argument
   const hidden = "pass\u200D\u200Cword";
   const honest = "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u{1F468}\u200D\u{1F469} \u2764\uFE0F";
   const asked = await callTool(`${turned} ${hidden} ${honest}`);
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   const shown = page.locator("dd pre");
   await shown.waitFor();
   expect(await shown.textContent()).toBe(`delete U+202Eton odU+202C allU+E0041 passU+200D U+200Cword ${honest}`);
   expect(await accessibilityFindings(page)).toEqual([]);
-  const { page: console, context: other } = await watchedPage(world.browser);
-  await console.goto(`${world.console}/approvals`);
-  await signInOn(console, "admin", ADMIN_PASSWORD);
+  const { page: console, context: other } = await world.consolePage({ at: "/approvals" });
   await console.getByText("U+202E", { exact: true }).waitFor();
   await world.admin.post(`/v1/admin/approvals/${asked.headers.get("x-gw-approval-id")}/reject`, {});
   await other.close();
@@ -80,8 +76,7 @@ withBrowser("an approver sees invisible and direction characters of the argument
 withBrowser("a person's own request is shown without buttons to decide, and is not counted", async () => {
   const { body } = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", world.person);
   const id = (await callTool("of my own", body.access_token)).headers.get("x-gw-approval-id");
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   await page.getByText("Someone else must approve this call.").waitFor();
   await page.getByText("of my own").waitFor();
   expect(await page.getByRole("button", { name: /Approve|Reject/ }).count()).toBe(0);
@@ -101,8 +96,7 @@ withBrowser("a call with a key that the person created as an administrator can b
   const path = `/v1/admin/resource-groups/${groups.resource_groups[0].id}/api-keys`;
   const { key } = await admin.post(path, { name: "made by oneself", access_mode: "shared" });
   await callTool("with a key of my own", key);
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   await page.getByText("with a key of my own").waitFor();
   await page.getByText("Someone else must approve this call.").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
@@ -123,8 +117,7 @@ withBrowser("an approver sees all digits of the arguments, and can decide on dee
     body: body.replace('"ACCOUNT"', "9007199254740993").replace('"NESTED"', nested),
   });
   expect(asked.headers.get("x-gw-approval-id")).not.toBeNull();
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   await page.locator("dd pre").getByText("to pay").waitFor();
   expect(await page.locator("dd pre").nth(1).textContent()).toBe("9007199254740993");
   await page.getByRole("button", { name: "Reject" }).click();
@@ -134,8 +127,7 @@ withBrowser("an approver sees all digits of the arguments, and can decide on dee
 });
 
 withBrowser("a new held call appears without a reload", async () => {
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   await page.getByText("Nothing to approve").waitFor();
   await callTool();
   await page.getByText("If you approve").waitFor();
@@ -144,7 +136,7 @@ withBrowser("a new held call appears without a reload", async () => {
 });
 
 withBrowser("a held call that arrived between two event streams is shown when the stream reopens", async () => {
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   let opened = 0;
   await page.route("**/v1/portal/events", async (route) => {
     if (opened++ === 0) return route.fulfill({ contentType: "text/event-stream", body: "event: ready\ndata: {}\n\n" });
@@ -162,8 +154,7 @@ withBrowser("every held call can be reached by paging, in the portal and in the 
   while (texts.length > 0) await Promise.all(texts.splice(-13).map((text) => callTool(text)));
   const { total } = await world.admin.get("/v1/admin/approvals?status=pending");
   expect(total).toBeGreaterThan(50);
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/approvals`);
+  const { page, context, problems } = await world.portalPage({ at: "/approvals" });
   await page.getByText("If you approve").nth(49).waitFor();
   await page.getByRole("button", { name: "Show more" }).click();
   await page

@@ -1,9 +1,20 @@
 import type { Browser, Page } from "playwright-core";
 import { type AdminClient, signIn } from "../support/worlds/admin.ts";
+import { logIn } from "../support/worlds/portal.ts";
 import { buildPages } from "../support/worlds/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { launchChromium, type PageOptions, type WatchedPage, watchedPage } from "./chromium.ts";
+
+interface SignedInOptions extends PageOptions {
+  /** The path within the app that is opened; null opens nothing yet. */
+  readonly at?: string | null;
+}
+
+interface ConsoleOptions extends SignedInOptions {
+  /** The first administrator if absent. */
+  readonly by?: AdminClient;
+}
 
 /** A gateway after its first start, with its pages built, and a browser. */
 export interface BrowserWorld {
@@ -16,8 +27,10 @@ export interface BrowserWorld {
   /** The credentials that the first start printed. */
   readonly person: { readonly username: string; readonly password: string };
   readonly apiKey: string;
-  /** Opens a page in a new browser profile at the portal, signed in as that person. */
-  portalPage(options?: PageOptions): Promise<WatchedPage>;
+  /** Opens a page of the portal in a new browser profile that is signed in as that person. */
+  portalPage(options?: SignedInOptions): Promise<WatchedPage>;
+  /** Opens a page of the console in a new browser profile that is signed in. */
+  consolePage(options?: ConsoleOptions): Promise<WatchedPage>;
   end(): Promise<void>;
 }
 
@@ -29,6 +42,25 @@ async function printed(gateway: GatewayProcess, pattern: RegExp): Promise<RegExp
   }
 }
 
+/** The gateway begins sessions only for tokens of the last five minutes. */
+const FRESH_MS = 2 * 60_000;
+
+/** Signs the profile in as the app's sign-in form would, without loading the form. */
+async function giveSession({ context }: WatchedPage, sessionUrl: string, token: string): Promise<void> {
+  const begun = await fetch(sessionUrl, { method: "POST", headers: { "x-gw-session": "page", authorization: `Bearer ${token}` } });
+  const [, name = "", value = ""] = /^([^=]+)=([^;]+)/.exec(begun.headers.get("set-cookie") ?? "") ?? [];
+  if (value === "") throw new Error(`session: ${begun.status} ${await begun.text()}`);
+  const { hostname: domain, pathname: path } = new URL(sessionUrl);
+  await context.addCookies([{ name, value, domain, path, httpOnly: true, sameSite: "Strict" }]);
+}
+
+async function openSigned(watched: WatchedPage, address: string | null): Promise<WatchedPage> {
+  if (address === null) return watched;
+  await watched.page.goto(address);
+  await watched.page.waitForSelector("nav#navigation", { state: "attached" });
+  return watched;
+}
+
 export async function startBrowserWorld(env: Record<string, string> = {}): Promise<BrowserWorld> {
   buildPages();
   const database = await testDatabase();
@@ -38,20 +70,32 @@ export async function startBrowserWorld(env: Record<string, string> = {}): Promi
   const admin = await signIn(gateway.adminUrl);
   const browser = await launchChromium();
   const portal = `${gateway.runtimeUrl}/portal`;
+  const consoleUrl = `${gateway.adminUrl}/console`;
+  let latest = { at: Date.now(), by: admin };
+  const signedInNow = async () => {
+    if (Date.now() - latest.at > FRESH_MS) latest = { at: Date.now(), by: await signIn(gateway.adminUrl) };
+    return latest.by;
+  };
   return {
     gateway,
     admin,
     browser,
     databaseUrl: database.url,
     portal,
-    console: `${gateway.adminUrl}/console`,
+    console: consoleUrl,
     person: { username, password },
     apiKey,
-    async portalPage(options = {}) {
+    async portalPage({ at = "/chat", ...options } = {}) {
       const watched = await watchedPage(browser, options);
-      await watched.page.goto(`${portal}/chat`);
-      await signInOn(watched.page, username, password);
-      return watched;
+      const { token } = await logIn(gateway.runtimeUrl, username, password);
+      await giveSession(watched, `${gateway.runtimeUrl}/v1/portal/auth/session`, token ?? "");
+      return openSigned(watched, at === null ? null : portal + at);
+    },
+    async consolePage({ at = "/", by, ...options } = {}) {
+      const watched = await watchedPage(browser, options);
+      const { token } = by ?? (await signedInNow());
+      await giveSession(watched, `${gateway.adminUrl}/v1/admin-users/session`, token);
+      return openSigned(watched, at === null ? null : consoleUrl + at);
     },
     async end() {
       await browser.close();

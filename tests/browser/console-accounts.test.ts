@@ -6,12 +6,11 @@ import {
   startProtectedServer,
 } from "../support/identity/authorization-server.ts";
 import { ScriptedBrowser } from "../support/identity/browser.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { grant } from "../e2e/tools/mcp-harness.ts";
 import { begunAt } from "../e2e/tools/oauth-harness.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const tenant = { tenant_id: "default" };
@@ -53,11 +52,8 @@ withBrowser("an administrator sees connected accounts at the server and at the p
   await connectedByThePortal(id);
   const { users } = await world.admin.get("/v1/admin/end-users?tenant_id=default");
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/people/${users[0].id}` });
   const panel = page.locator("section", { has: page.getByRole("heading", { name: "Connected accounts" }) });
-  await page.goto(`${world.console}/manage/people/${users[0].id}`);
   await panel.getByText("renewed without its owner").waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
 

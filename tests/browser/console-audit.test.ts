@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { rowOf, rowsOf } from "../support/worlds/admin.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const HOSTILE = '<img src=x onerror="document.title=1"> sk-test';
@@ -31,9 +30,7 @@ withBrowser("a security officer finds a call, reads its decisions, and verifies 
   await rowOf(world.admin, { id: served.headers.get("x-request-id") });
   await rowOf(world.admin, { id: refused.headers.get("x-request-id") });
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("heading", { name: /^Latest \d+ calls$/ }).waitFor();
   await page.getByRole("link", { name: "Show refused calls" }).click();
   const table = page.getByRole("table", { name: "Rows of the ledger" });
@@ -85,9 +82,7 @@ withBrowser("a redacted call is found by its outcome, with its time to the secon
   await rowsOf(world.admin, { id: await ask("Nothing to hide.") }, 1);
   expect(row).toMatchObject({ success: true, guardrail_action: "redact" });
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/audit`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/audit" });
   await page.getByLabel("Outcome").selectOption("Redacted by a guardrail");
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   await table.getByText("redacted", { exact: true }).waitFor();
@@ -109,9 +104,7 @@ withBrowser("a value links to all rows that have it, a row to its neighbours and
   const { root_task_id: task } = await rowOf(world.admin, { id: first.headers.get("x-request-id") });
   const told = await rowOf(world.admin, { id: second.headers.get("x-request-id") });
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("navigation").getByRole("link", { name: "Audit chains" }).click();
   await page.getByRole("button", { name: "Verify chain" }).first().click();
   await page.getByText(/\d+ rows and \d+ checkpoints checked/).waitFor();
@@ -158,9 +151,7 @@ withBrowser("the admin log shows changes before and after, is filtered by URL, a
   });
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${group.id}`, { display_name: "<b>Payments</b>" });
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("navigation").getByRole("link", { name: "Admin log" }).click();
   await page.getByLabel("Action").fill("update");
   await page.getByLabel("Action").press("Enter");
@@ -194,9 +185,7 @@ withBrowser("the list of rows continues where it was while new calls come in", a
     await rowOf(world.admin, { id: last.headers.get("x-request-id") });
   };
   await calls(225);
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/audit?type=llm`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/audit?type=llm" });
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   await table.getByRole("row").nth(3).waitFor();
   await calls(100);
@@ -233,9 +222,7 @@ withBrowser("in the list of rows, earlier calls stay below a later upload of old
   await rowOf(world.admin, { id: uploaded });
   await rowsOf(world.admin, { trace_id: "4bf92f3577b34da6a3ce929d0e0e4736" }, spans.length);
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/audit`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/audit" });
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   await table.getByRole("row").nth(3).waitFor();
   await table.focus();
@@ -257,10 +244,7 @@ withBrowser("a finding of a chain is acknowledged with a reason, which is shown 
   const alter = (by: number) => database.query("UPDATE audit_rows SET http_status_code = http_status_code + $1 WHERE id = $2", [by, id]);
   await alter(1);
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
-  await page.goto(`${world.console}/chains`);
+  const { page, context, problems } = await world.consolePage({ at: "/chains" });
   const panel = page.locator("section", { has: page.getByRole("heading", { name: String(chain) }) });
   await panel.getByRole("button", { name: "Verify chain" }).click();
   await panel.getByText(/^altered at \d+/).waitFor();

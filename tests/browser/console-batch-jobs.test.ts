@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { serveModels } from "../support/worlds/admin.ts";
 import { startFakeUpstream, type FakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -23,9 +22,7 @@ afterAll(async () => {
 
 withBrowser("batch jobs of a key are listed with failures by kind, and results are downloaded", async () => {
   const served = await serveModels(world.admin, upstream.baseUrl, ["fake-1", "bad-request"], { group: "batching" });
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/batch-jobs`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/batch-jobs" });
   await page.getByText("No batch jobs").waitFor();
   for (const model of ["fake-1", "bad-request"]) {
     const requests = [1, 2].map((i) => ({ custom_id: `<b>${i}</b>`, body: { messages: [{ role: "user", content: "x" }] } }));

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { registerCollector, seenClient, seenServer } from "../support/vendors/collector.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -21,9 +20,7 @@ withBrowser("a discovered tool server is registered in two clicks, another dismi
     seenServer("d", hostile),
     seenClient("d", "cursor"),
   );
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/discovery`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/discovery" });
   const table = page.getByRole("table", { name: "Found assets" });
 
   await table.getByText(hostile, { exact: true }).click();

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { startHandshakeServer } from "../support/tool-servers/tool-servers.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -17,17 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage(path: string) {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}/${path}`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 withBrowser("a hidden model is not in the portal's picker, and can still be called", async () => {
   const { llms } = await world.admin.get("/v1/admin/llms");
   const [echo] = llms;
-  const { page, context, problems } = await consolePage(`manage/resource-groups/${echo.group_ids[0]}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/resource-groups/${echo.group_ids[0]}` });
   await page.getByRole("button", { name: `Hide in portal: ${echo.name}` }).click();
   await page.getByText("hidden in the portal", { exact: true }).waitFor();
   const person = await world.portalPage();
@@ -57,7 +49,7 @@ withBrowser("all models and tool servers are checked at once, and failures are l
     api_key: "k",
   });
   await world.admin.post("/v1/admin/llms", { name: "out-of-reach", model_name: "x", provider: "gone" });
-  const { page, context, problems } = await consolePage("manage/models");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/models" });
   await page.getByRole("button", { name: "Check all" }).click();
   const failing = page.getByRole("list", { name: "Failing" });
   await failing.getByRole("link", { name: "out-of-reach" }).waitFor();
@@ -85,7 +77,7 @@ withBrowser("all models and tool servers are checked at once, and failures are l
 
 withBrowser("a tool server gets an icon and a person a photo; a file that is not an image is refused", async () => {
   const server = await world.admin.post("/v1/admin/mcp-servers", { name: "with an icon", base_url: "http://127.0.0.1:9/icon" });
-  const { page, context, problems } = await consolePage(`manage/tool-servers/${server.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/tool-servers/${server.id}` });
   const upload = (buffer: Buffer, name: string) => page.getByLabel(name).setInputFiles({ name: "a.png", mimeType: "image/png", buffer });
   await upload(Buffer.from("no picture"), "Icon file");
   await page.getByRole("alert").waitFor();
@@ -108,7 +100,7 @@ withBrowser("a tool server gets an icon and a person a photo; a file that is not
 withBrowser("people are exported, and one person's record and calls are found for an access request", async () => {
   const { users } = await world.admin.get("/v1/admin/end-users");
   const [person] = users;
-  const { page, context, problems } = await consolePage("manage/people");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/people" });
   for (const [button, holds] of [
     ["Export CSV", `${person.username},`],
     ["Export JSON", `"username":"${person.username}"`],
@@ -129,7 +121,7 @@ withBrowser("people are exported, and one person's record and calls are found fo
 });
 
 withBrowser("statements for the record of processing are saved in the console and appear in the report", async () => {
-  const { page, context, problems } = await consolePage("compliance");
+  const { page, context, problems } = await world.consolePage({ at: "/compliance" });
   await page.getByRole("button", { name: "GDPR, article 30" }).click();
   await page.getByRole("heading", { name: "Record of processing: your statements" }).waitFor();
   await page.getByLabel("Controller", { exact: true }).fill("Example Ltd, 1 High Street");
@@ -152,7 +144,7 @@ withBrowser("statements for the record of processing are saved in the console an
 withBrowser("groups of people get and lose access on a resource group's page", async () => {
   const team = await world.admin.post("/v1/admin/end-user-groups", { name: "night shift" });
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "wards", group_type: "team" });
-  const { page, context, problems } = await consolePage(`manage/resource-groups/${group.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/resource-groups/${group.id}` });
   await page.getByLabel("Group of people", { exact: true }).fill("night");
   await page.getByRole("option", { name: "night shift" }).click();
   await page.getByRole("button", { name: "Give access" }).click();
@@ -173,7 +165,7 @@ withBrowser("groups of people get and lose access on a resource group's page", a
 withBrowser("a response policy of one AI System is previewed and created on its page, and findings of all are listed", async () => {
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "assistant", group_type: "team" });
   await world.admin.post("/v1/admin/ai-systems", { group_id: group.id });
-  const { page, context, problems } = await consolePage(`manage/ai-systems/${group.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${group.id}` });
   await page.getByText("New response policy for this system").click();
   const form = page.locator("details[open]").filter({ hasText: "New response policy for this system" });
   await form.getByLabel("Name", { exact: true }).fill("ask first");

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { newPerson } from "../support/worlds/portal.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -13,14 +12,6 @@ beforeAll(async () => {
   if (chromiumPath() !== null) world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
 });
 afterAll(() => world?.end());
-
-async function consolePage(address: string) {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  await watched.page.goto(world.console + address);
-  return watched;
-}
 
 const panel = (page: Page, title: string): Locator =>
   page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
@@ -46,7 +37,7 @@ withBrowser("saving a group of people keeps its members, who are added and remov
   const { id: resourceGroup } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of engineering" });
   const members = async () =>
     (await world.admin.get(`/v1/admin/end-user-groups/${id}/members`)).members.map(({ username }: { username: string }) => username).sort();
-  const { page, context, problems } = await consolePage(`/manage/groups-of-people/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/groups-of-people/${id}` });
   const settings = panel(page, "Settings");
   await settings.getByLabel("Display name", { exact: true }).fill("Engineers");
   expect(await settings.getByRole("checkbox").count()).toBe(0);
@@ -79,7 +70,7 @@ withBrowser("saving a group of people keeps its members, who are added and remov
 
 withBrowser("an edit form offers no empty choice for a field with a value", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict", display_name: "Strict", admin_two_factor: "required" });
-  const { page, context, problems } = await consolePage("/manage/tenants/strict");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/tenants/strict" });
   const settings = panel(page, "Settings");
   const choice = settings.getByLabel("Admin two factor", { exact: true });
   await choice.waitFor();
@@ -105,7 +96,7 @@ withBrowser("an edit form offers no empty choice for a field with a value", asyn
 withBrowser("the endpoint path of a tool server can be saved empty", async () => {
   const at = { tenant_id: "default", name: "at its address", base_url: "http://127.0.0.1:9/rpc" };
   const { id } = await world.admin.post("/v1/admin/mcp-servers", at);
-  const { page, context, problems } = await consolePage(`/manage/tool-servers/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/tool-servers/${id}` });
   const settings = panel(page, "Settings");
   await settings.getByLabel("Tool endpoint path", { exact: true }).fill("");
   await saved(page);
@@ -130,7 +121,7 @@ withBrowser("an emptied list of tools allows all tools, as its form says; allowi
     enabled_tools: ["search"],
   });
   const enabled = async () => (await world.admin.get(`/v1/admin/server-configs/${id}`)).enabled_tools;
-  const { page, context, problems } = await consolePage(`/manage/server-configs/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/server-configs/${id}` });
   const lines = page.getByLabel("Enabled tools", { exact: true });
   const none = page.getByLabel("No enabled tools at all", { exact: true });
   await lines.fill("");
@@ -166,7 +157,7 @@ withBrowser("a list set at a group is marked as set here, and as extended if a p
     [id, rules(["b.example"])],
   ] as const)
     expect((await world.admin.request("PATCH", `${path(group)}/web-search`, body)).status).toBe(200);
-  const { page, context, problems } = await consolePage(`/manage/resource-groups/${above}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/resource-groups/${above}` });
   const shown = page.getByRole("definition").filter({ hasText: "a.example" });
   await shown.getByText("set here", { exact: true }).waitFor();
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
@@ -183,7 +174,7 @@ withBrowser("an AI System's notice is shown, changed and reset after choosing th
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "shop assistant" });
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Of the tenant." } });
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of the shop." } });
-  const { page, context, problems } = await consolePage("/notice");
+  const { page, context, problems } = await world.consolePage({ at: "/notice" });
   await page.getByText("Of the tenant.", { exact: true }).waitFor();
   await page.getByLabel("AI System", { exact: true }).fill("shop assistant");
   await page.getByRole("option", { name: "shop assistant" }).click();
@@ -232,7 +223,7 @@ withBrowser("a response policy in dry run is armed on its page", async () => {
     finding_kinds: ["tool_drift"],
     action: "suspend",
   });
-  const { page, context, problems } = await consolePage(`/manage/response-policies/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/response-policies/${id}` });
   await panel(page, "Settings").getByLabel("Mode", { exact: true }).selectOption("armed");
   await saved(page);
   expect(await world.admin.get(`/v1/admin/response-policies/${id}`)).toMatchObject({
@@ -247,7 +238,7 @@ withBrowser("a response policy in dry run is armed on its page", async () => {
 
 withBrowser("an identity mapping is created by choosing the person", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "reader-of-documents");
-  const { page, context, problems } = await consolePage("/manage/knowledge-identities/new");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/knowledge-identities/new" });
   await page.getByLabel("End user", { exact: true }).fill("reader-of-documents");
   await page.getByRole("option", { name: "reader-of-documents" }).click();
   await page.getByLabel("Connector type", { exact: true }).selectOption({ index: 1 });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { uploadTo } from "../support/worlds/knowledge.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -13,10 +12,7 @@ beforeAll(async () => {
 afterAll(() => world?.end());
 
 withBrowser("an administrator creates a knowledge base, uploads documents, and sees their state and why a passage is found", async () => {
-  const { page, context, problems } = await watchedPage(world.browser, {});
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
-  await page.goto(`${world.console}/manage/knowledge-bases/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/knowledge-bases/new" });
   await page.getByLabel("Name", { exact: true }).fill("handbook");
   await page.getByRole("button", { name: "Create knowledge base", exact: true }).click();
   await page.getByRole("heading", { name: "handbook", level: 1 }).waitFor();
@@ -53,9 +49,7 @@ withBrowser("the last of more than a hundred documents can be reached", async ()
   const names = [...Array.from({ length: 100 }, (_, at) => `note ${String(at).padStart(3, "0")}.md`), "z broken.pdf"];
   for (let from = 0; from < names.length; from += 10)
     await Promise.all(names.slice(from, from + 10).map((name) => uploadTo(world.gateway.adminUrl, world.admin, id, name, "a note")));
-  const { page, context, problems } = await watchedPage(world.browser, {});
-  await page.goto(`${world.console}/manage/knowledge-bases/${id}`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/knowledge-bases/${id}` });
   const broken = page.getByRole("listitem").filter({ hasText: "z broken.pdf" });
   await page.getByText("note 099.md", { exact: true }).waitFor();
   expect(await broken.count()).toBe(0);

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { rowOf } from "../support/worlds/admin.ts";
 import { until } from "../support/until.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 /** More findings than one acknowledgement takes. */
@@ -43,9 +42,7 @@ withBrowser("more findings than one response lists are acknowledged in several r
   await until(async () => ((await stored()) ?? 0) >= SPANS);
   await database.query("UPDATE audit_rows SET http_status_code = coalesce(http_status_code, 0) + 1 WHERE trace_id = $1", [TRACE]);
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/chains`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/chains" });
   const panel = page.locator("section", { has: page.getByRole("heading", { name: String(chain) }) });
   await panel.getByRole("button", { name: "Verify chain" }).click();
   await panel.getByText(/^1,1\d\d findings, 1,1\d\d not acknowledged/).waitFor();

@@ -16,13 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage() {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 let groups: Promise<void> | null = null;
 
 async function makeGroups(): Promise<void> {
@@ -42,7 +35,7 @@ withBrowser("requests of the portal's pages do not complete the step of a first 
   const person = await world.portalPage();
   await person.settled();
   await person.context.close();
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage();
   const step = page.getByRole("listitem").filter({ hasText: "Send a call" });
   await page.getByRole("heading", { name: /^Latest \d+ calls$/ }).waitFor();
   await step.getByLabel("To do").waitFor();
@@ -61,8 +54,7 @@ withBrowser("requests of the portal's pages do not complete the step of a first 
 
 withBrowser("a record beyond the first page of a list can be chosen, and is shown by its name", async () => {
   await manyGroups();
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/models/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/models/new" });
   await page.getByLabel("Name", { exact: true }).fill("of-the-last");
   await page.getByLabel("Provider", { exact: true }).fill("echo");
   await page.getByRole("option", { name: "echo" }).click();
@@ -95,7 +87,7 @@ withBrowser("a record beyond the first page of a list can be chosen, and is show
 
 withBrowser("a next page that failed to load is requested again only by a button", async () => {
   await manyGroups();
-  const { page, context, settled } = await consolePage();
+  const { page, context, settled } = await world.consolePage({ at: null });
   const isNext = (url: URL) => url.pathname === "/v1/admin/resource-groups" && url.searchParams.get("page") === "2";
   let asked = 0;
   const again = Promise.withResolvers<string>();
@@ -120,7 +112,7 @@ withBrowser("a next page that failed to load is requested again only by a button
 });
 
 withBrowser("leaving a form with unsaved changes asks for confirmation", async () => {
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("link", { name: "Providers" }).click();
   await page.getByRole("link", { name: "New provider" }).click();
   await page.getByLabel("Provider key").fill("half-typed");
@@ -181,7 +173,7 @@ withBrowser("whoever signs in again after their session ended finds their unsave
 withBrowser("unsaved edits stay when somebody else changes the record, and only the edited fields are saved", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}`;
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage({ at: null });
   await page.clock.install();
   // Returns to the tab after a while, which makes the page refresh.
   const comeBack = async () => {
@@ -215,8 +207,7 @@ withBrowser("concurrent changes of one guardrail survive the second save and an 
   const { id } = await world.admin.post("/v1/admin/guardrails/configs", { name: "of two", builtin: { banned_words: ["first"] } });
   const path = `/v1/admin/guardrails/configs/${id}`;
   const banned = async () => (await world.admin.get(path)).builtin.banned_words;
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/guardrails/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/guardrails/${id}` });
   const words = page.getByLabel("Banned words", { exact: true });
   const unfold = () => page.locator("main details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
   await page.getByRole("button", { name: "Save", exact: true }).waitFor();
@@ -254,8 +245,7 @@ withBrowser("a change made through another record is shown, and saving over it g
     ),
   );
   const bind = (group: { id: string }) => world.admin.post(`/v1/admin/resource-groups/${group.id}/llm-models`, { model_ids: [id] });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/models/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/models/${id}` });
   await page.getByRole("button", { name: "Save", exact: true }).waitFor();
   const unfold = () => page.locator("main details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
   await unfold();
@@ -278,8 +268,7 @@ withBrowser("concurrent changes of limits survive a save, and unsaved input stay
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "limited by two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}/llm-global-limits`;
   const limitedTo = (limits: object) => world.admin.request("PATCH", path, { llm_global_limits: limits });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/resource-groups/${id}` });
   const limits = page.locator("section").filter({ has: page.getByRole("heading", { name: "Limits and budgets of models", exact: true }) });
   await limits.getByText("Edit").click();
   const daily = limits.getByLabel("Daily limit", { exact: true }).first();
@@ -302,7 +291,7 @@ withBrowser("concurrent changes of limits survive a save, and unsaved input stay
 });
 
 withBrowser("a page without a connection reports it for reads and writes", async () => {
-  const { page, context } = await consolePage();
+  const { page, context } = await world.consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();
   await page.getByRole("link", { name: "New resource group" }).click();
   await page.getByLabel("Name", { exact: true }).fill("never sent");
@@ -322,7 +311,7 @@ withBrowser("a page without a connection reports it for reads and writes", async
 
 withBrowser("a refused form keeps the keyboard focus, and is sent once however often it is submitted", async () => {
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "taken", group_type: "team" });
-  const { page, context } = await consolePage();
+  const { page, context } = await world.consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();
   await page.getByRole("link", { name: "New resource group" }).click();
   const name = page.getByLabel("Name", { exact: true });
@@ -360,8 +349,7 @@ withBrowser("governance gaps are shown for AI Systems beyond the first page of t
       }),
     );
   const { ai_systems: beyond } = await world.admin.get("/v1/admin/ai-systems?page=2&page_size=200");
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/ai-systems/${beyond[0].id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${beyond[0].id}` });
   await page.getByRole("heading", { name: "Governance gaps" }).waitFor();
   await page.getByText("Set purpose on the AI System.").first().waitFor();
   expect(problems).toEqual([]);
@@ -372,7 +360,7 @@ withBrowser("certificates and responses beyond the first page can be reached, an
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "held back", group_type: "team" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
   for (let at = 0; at < 21; at++) await world.admin.post(`/v1/admin/ai-systems/${id}/assurance`, {});
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage({ at: null });
   const response = (at: number) => ({
     ...{ id: crypto.randomUUID(), ai_system_id: id, policy_id: null, policy_name: `policy ${at}`, finding_id: null, action: "suspend" },
     ...{ status: at < 20 ? "dry_run" : "active", reason: "seen", fired_at: new Date().toISOString() },

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -12,16 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage(address: string) {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}${address}`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 withBrowser("a model is imported from the catalogue with its prices, and gets limits of its own in a group", async () => {
   const [group] = ((await world.admin.get("/v1/admin/resource-groups?search=default")) as any).resource_groups;
-  const { page, context, problems } = await consolePage("/model-catalog?q=gpt-4o-mini");
+  const { page, context, problems } = await world.consolePage({ at: "/model-catalog?q=gpt-4o-mini" });
   await page.getByRole("button", { name: "Take over gpt-4o-mini of OpenAI", exact: true }).click();
   const form = page.getByRole("dialog");
   await form.getByLabel("Name", { exact: true }).fill("small");
@@ -59,7 +51,7 @@ withBrowser("an AI System gets an envelope and evidence, and concurrent changes 
   const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "enveloped" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: group.id });
   const path = `/v1/admin/ai-systems/${group.id}`;
-  const { page, context, problems } = await consolePage(`/manage/ai-systems/${group.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${group.id}` });
   const envelope = page.locator("section").filter({ has: page.getByRole("heading", { name: "Operating envelope", exact: true }) });
   await envelope.getByText("Edit").click();
   const calls = envelope.getByLabel("Max model calls per run", { exact: true });
@@ -93,7 +85,7 @@ withBrowser("an AI System gets an envelope and evidence, and concurrent changes 
 });
 
 withBrowser("a tool server's address is tested before it is created, with the result shown", async () => {
-  const { page, context, problems } = await consolePage("/manage/tool-servers/new");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/tool-servers/new" });
   await page.getByLabel("Name", { exact: true }).fill("tried");
   await page.getByLabel("Base URL", { exact: true }).fill(`${world.gateway.runtimeUrl}/nowhere`);
   await page.getByRole("button", { name: "Test connection" }).click();
@@ -111,7 +103,7 @@ withBrowser("the OAuth client for a tool server's issuer is entered, changed wit
     auth_type: "oauth",
   });
   const path = `/v1/admin/mcp-servers/${id}/oauth-client`;
-  const { page, context, problems } = await consolePage(`/manage/tool-servers/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/tool-servers/${id}` });
   await page.getByText("Enter a client", { exact: true }).click();
   await page.getByLabel("Issuer", { exact: true }).fill("https://accounts.example");
   await page.getByLabel("Client ID", { exact: true }).fill("gateway");

@@ -3,12 +3,11 @@ import type { Page } from "playwright-core";
 import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
 import { rowOf } from "../support/worlds/admin.ts";
 import { startFakeUpstream } from "../support/vendors/fake-upstream.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { newPerson } from "../support/worlds/portal.ts";
 import { until } from "../support/until.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, goWithin, type PageOptions, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, goWithin } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -18,20 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage(options: PageOptions = {}) {
-  const watched = await watchedPage(world.browser, options);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 const submitted = async (page: Page, name: string) => {
   await page.getByRole("button", { name, exact: true }).click();
 };
 
 withBrowser("an administrator's first hour: provider, model, group, key, call, limit, guardrail, row", async () => {
   const upstream = startFakeUpstream();
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("heading", { name: "First steps" }).waitFor();
   // The sample uses the address at which the gateway takes calls.
   await page.getByText(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`).waitFor();
@@ -137,8 +129,7 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
 withBrowser("a refusal is shown at its field, a change is undone, and deletion needs the record's name typed", async () => {
   const hostile = '<img src=x onerror="document.title=1">';
   const { id } = await world.admin.post("/v1/admin/resource-groups", { name: hostile, display_name: "before" });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/resource-groups/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/resource-groups/new" });
   await page.getByLabel("Name", { exact: true }).fill("default");
   await submitted(page, "Create resource group");
   await page.getByRole("alert").getByText("There is already a resource group of this name.").waitFor();
@@ -171,8 +162,7 @@ withBrowser("a refusal is shown at its field, a change is undone, and deletion n
 
 withBrowser("a refusal of a list entry or of a group's limit is shown at that field", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { name: "with ceilings" });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/argument-policies/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/argument-policies/new" });
   await page.getByLabel("Name", { exact: true }).fill("read only");
   await page.getByLabel("Target", { exact: true }).fill("run_query");
   await page.getByLabel("Argument key", { exact: true }).fill("sql");
@@ -209,8 +199,7 @@ withBrowser(
     const ranks = { mode: "rerank", search_unit_cost_per_thousand: 2.5 };
     const rerank = await world.admin.post("/v1/admin/llms", { name: "ranks", provider: "priced", ...ranks });
     await world.admin.post("/v1/admin/guardrails/configs", { name: "for all" });
-    const { page, context, problems } = await consolePage();
-    await page.goto(`${world.console}/manage/models`);
+    const { page, context, problems } = await world.consolePage({ at: "/manage/models" });
     const row = page.getByRole("row").filter({ hasText: "cheap" });
     await row.getByText("$0.0375", { exact: true }).waitFor();
     await row.getByText("$1.2345", { exact: true }).waitFor();
@@ -235,8 +224,7 @@ withBrowser("a key is rotated only after confirmation", async () => {
   const { id, key_value: value } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "in use" });
   const status = async () =>
     (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${value}` } })).status;
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/api-keys/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/api-keys/${id}` });
   await page.getByRole("button", { name: "Rotate key", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Rotate this key?" });
   await question.getByRole("button", { name: "Cancel", exact: true }).last().click();
@@ -252,8 +240,7 @@ withBrowser("a key is rotated only after confirmation", async () => {
 
 withBrowser("a person's two-factor sign-in is reset only after confirmation", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "lost-a-phone");
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/people/${person.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/people/${person.id}` });
   const sent: string[] = [];
   page.on("request", (request) => void (request.method() === "POST" && sent.push(new URL(request.url()).pathname)));
   const reset = page.getByRole("button", { name: "Reset two-factor sign-in" });
@@ -272,55 +259,63 @@ withBrowser("a person's two-factor sign-in is reset only after confirmation", as
 
 const AREAS = [...new Set(RECORD_KINDS.map(({ area }) => area))];
 
-for (const [width, theme] of [
-  [1440, "light"],
-  [320, "dark"],
-] as const) {
-  const looksRight = async (addresses: readonly string[]) => {
-    const { page, context, problems, settled } = await consolePage({ width, theme });
-    const findings: Record<string, unknown> = {};
-    for (const address of addresses) {
-      await goWithin(page, world.console + address);
+const LOOKS = [
+  { width: 1440, theme: "light" },
+  { width: 320, theme: "dark" },
+] as const;
+
+/** Each page opens as the one before was left, so every second one opens in a narrow window. */
+async function looksRight(addresses: readonly string[]): Promise<void> {
+  const { page, context, problems, settled } = await world.consolePage(LOOKS[0]);
+  const findings: Record<string, unknown> = {};
+  for (const [at, address] of addresses.entries()) {
+    await goWithin(page, world.console + address);
+    for (const { width, theme } of at % 2 === 0 ? LOOKS : LOOKS.toReversed()) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: theme });
       await settled();
       await page.locator("h1").waitFor();
       await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
       const found = await accessibilityFindings(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (found.length > 0 || overflow > 0) findings[address] = { found, overflow };
+      if (found.length > 0 || overflow > 0) findings[`${address} ${theme}`] = { found, overflow };
     }
-    expect(findings).toEqual({});
-    expect(problems).toEqual([]);
-    await context.close();
-  };
+  }
+  expect(findings).toEqual({});
+  expect(problems).toEqual([]);
+  await context.close();
+}
 
-  for (const area of AREAS)
-    withBrowser(`pages of ${area} are accessible and fit, ${width} pixels wide, ${theme}`, () =>
-      looksRight(RECORD_KINDS.filter((kind) => kind.area === area).flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`])),
+for (const area of AREAS)
+  for (const [kind, suffix] of [
+    ["lists", ""],
+    ["forms", "/new"],
+  ])
+    withBrowser(`${kind} of ${area} are accessible and fit, in a wide light window and a narrow dark one`, () =>
+      looksRight(RECORD_KINDS.filter((one) => one.area === area).map(({ slug }) => `/manage/${slug}${suffix}`)),
     );
 
-  withBrowser(`pages besides records, and a group's pages, are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
-    const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
-    await looksRight([
-      "/approvals",
-      "/admin-log",
-      "/usage",
-      "/erasure",
-      "/notice",
-      "/compliance",
-      "/discovery",
-      "/residency",
-      "/usage-import",
-      "/provisioning-log",
-      "/agent-signing-keys",
-      `/manage/resource-groups/${groups[0].id}`,
-    ]);
-  });
-}
+withBrowser("pages besides records, and a group's pages, are accessible and fit, wide and light or narrow and dark", async () => {
+  const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
+  await looksRight([
+    "/approvals",
+    "/admin-log",
+    "/usage",
+    "/erasure",
+    "/notice",
+    "/compliance",
+    "/discovery",
+    "/residency",
+    "/usage-import",
+    "/provisioning-log",
+    "/agent-signing-keys",
+    `/manage/resource-groups/${groups[0].id}`,
+  ]);
+});
 
 withBrowser("the tenant's notice is written and reset, and a person is erased only after typing the word", async () => {
   const person = await newPerson(world.gateway.runtimeUrl as string, "to-be-erased");
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/notice`);
+  const { page, context, problems } = await world.consolePage({ at: "/notice" });
   await page.getByLabel("Texts").fill('{"en": "You speak with <b>an AI</b>."}');
   await submitted(page, "Save");
   await page.getByText("You speak with <b>an AI</b>.", { exact: true }).waitFor();
@@ -351,8 +346,7 @@ withBrowser("the tenant's notice is written and reset, and a person is erased on
 withBrowser("saving the notice keeps a declared exemption", async () => {
   const exemption = { asserted: true, basis: "other", rationale: "a trial among ourselves" };
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Before." }, exemption });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/notice`);
+  const { page, context, problems } = await world.consolePage({ at: "/notice" });
   await page.getByLabel("Texts").fill('{"en": "After."}');
   await submitted(page, "Save");
   await page.getByText("After.", { exact: true }).waitFor();
@@ -363,10 +357,9 @@ withBrowser("saving the notice keeps a declared exemption", async () => {
 });
 
 withBrowser("a form with invalid JSON in a field is not sent", async () => {
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage({ at: "/notice" });
   const sent: unknown[] = [];
   page.on("request", (request) => void (request.method() === "PUT" && sent.push(request.postDataJSON().texts)));
-  await page.goto(`${world.console}/notice`);
   const texts = page.getByLabel("Texts");
   await texts.fill('{"en": "Half"}');
   await texts.fill('{"en": "Half", "de"');
@@ -396,8 +389,7 @@ withBrowser("a form with invalid JSON in a field is not sent", async () => {
 });
 
 withBrowser("removing a list entry removes its input and keeps the other entries'", async () => {
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/argument-policies/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/argument-policies/new" });
   await page.getByLabel("Name", { exact: true }).fill("few values");
   await page.getByLabel("Target", { exact: true }).fill("set_mode");
   await page.getByLabel("Argument key", { exact: true }).fill("mode");
@@ -423,8 +415,7 @@ withBrowser("removing a list entry removes its input and keeps the other entries
 });
 
 withBrowser("a compliance framework is chosen, and each item of its report has a reason", async () => {
-  const { page, context, problems, settled } = await consolePage();
-  await page.goto(`${world.console}/compliance`);
+  const { page, context, problems, settled } = await world.consolePage({ at: "/compliance" });
   await page.getByRole("checkbox", { name: "HIPAA" }).check();
   await submitted(page, "Save");
   await page.getByText("Saved. Rows are tagged from the next call on.").waitFor();
@@ -460,8 +451,7 @@ withBrowser("a compliance framework is chosen, and each item of its report has a
 });
 
 withBrowser("a provider's storage fields are shown only for formats that have them", async () => {
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/providers/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/providers/new" });
   await page.getByLabel("Provider key").fill("aws");
   const shown = async (format: string): Promise<string[]> => {
     await page.getByLabel("API format").selectOption(format);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { signIn } from "../support/worlds/admin.ts";
 import { newPerson } from "../support/worlds/portal.ts";
 import { until } from "../support/until.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
@@ -26,11 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consoleOf(role: string) {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, `one-${role}`, ADMIN_PASSWORD);
-  return watched;
+async function consoleOf(role: string, at: string | null = null) {
+  const account = { ...tenant, username: `one-${role}`, password: ADMIN_PASSWORD };
+  return world.consolePage({ at, by: await signIn(world.gateway.adminUrl, account, "tenant") });
 }
 
 const panel = (page: Page, title: string): Locator =>
@@ -77,7 +76,7 @@ withBrowser("a developer reads audit rows, and is not offered to verify their ch
 });
 
 withBrowser("a developer is not led to the form of a record that they may not create", async () => {
-  const { page, context, problems } = await consoleOf("developer");
+  const { page, context, problems } = await consoleOf("developer", "/");
   await page.getByText("Set a guardrail", { exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Set a guardrail" }).count()).toBe(0);
   await page.getByRole("link", { name: "Name a provider" }).waitFor();

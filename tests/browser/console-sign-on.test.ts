@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { scimClient } from "../support/identity/scim.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/identity/signing-issuer.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -20,16 +19,8 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-async function consolePage(options: PageOptions = {}) {
-  const watched = await watchedPage(world.browser, options);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 withBrowser("the form of an identity provider has only the fields of its kind", async () => {
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/sign-on/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/sign-on/new" });
   const form = page.locator("form", { has: page.getByRole("button", { name: "Create identity provider" }) });
   await form.getByLabel("Name", { exact: true }).fill("By form");
   expect(await form.getByLabel("Issuer").count()).toBe(0);
@@ -69,8 +60,7 @@ withBrowser("an identity provider's mapping is tested on claims, and a sign-in i
     required_group: "staff",
     group_mappings: [{ group: "eng", end_user_group_id: group.id }],
   });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/sign-on/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/sign-on/${id}` });
   const enter = page.locator("section", { hasText: "What to enter at the provider" });
   await enter.getByText(`/v1/portal/auth/sso/${id}/callback`).waitFor();
 
@@ -98,8 +88,7 @@ withBrowser("an identity provider's mapping is tested on claims, and a sign-in i
 });
 
 withBrowser("the provisioning log is filtered by outcome, and each entry gives the reason of a failure", async () => {
-  const { page, context, problems } = await consolePage({ theme: "dark" });
-  await page.goto(`${world.console}/provisioning-log`);
+  const { page, context, problems } = await world.consolePage({ at: "/provisioning-log", theme: "dark" });
   await page.getByText("No directory has changed anything yet").waitFor();
   const { token, id } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "ours", directory: "company" });
   const scim = scimClient(world.gateway.adminUrl, token);
@@ -139,7 +128,7 @@ withBrowser("a person's linked identities are added and removed on their page, a
   });
   const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username: "ada.known", password: "long enough" });
   const subject = "tenant/0a1b & <b>#ä%2F";
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage({ at: null });
   const panel = page.locator("section", { has: page.getByRole("heading", { name: "Linked identities" }) });
   await page.goto(`${world.console}/manage/people/${user.id}`);
   await panel.getByText("ada.known signs in by no identity provider.").waitFor();

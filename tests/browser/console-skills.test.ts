@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeSkillZip } from "../../server/directory/skills/write-skill-zip.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -26,10 +25,7 @@ const zipOf = async (files: Readonly<Record<string, string>>) => ({
 const DOCUMENT = "---\nname: packer\ndescription: Packs things.\n---\nRun scripts/pack.sh.\n";
 
 withBrowser("an administrator imports a skill, publishes a version, sees the differences and grants it to a group", async () => {
-  const { page, context, problems } = await watchedPage(world.browser, {});
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
-  await page.goto(`${world.console}/manage/skills`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/skills" });
   await page.getByText("No skill yet").waitFor();
   const chosen = page.getByLabel("ZIP of a skill");
   await chosen.setInputFiles(await zipOf({ "notes.md": "no skill" }));

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { signIn } from "../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -20,16 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage(options: PageOptions = {}) {
-  const watched = await watchedPage(world.browser, options);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
-
 withBrowser("a group is registered as an AI System, put under contract, suspended and restored", async () => {
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/ai-systems/new`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/ai-systems/new" });
   await page.getByLabel("Group", { exact: true }).fill("helpdesk");
   await page.getByRole("option", { name: "helpdesk" }).click();
   await page.getByLabel("Owner").fill("Ada");
@@ -88,8 +80,7 @@ withBrowser("an AI System is retired permanently only after typing the word", as
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of yesterday" });
   await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
   const state = async () => (await world.admin.get(`/v1/admin/ai-systems/${id}`)).lifecycle_state;
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/ai-systems/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${id}` });
   await page.getByLabel("Reason", { exact: true }).fill("nobody uses it");
   await page.getByRole("button", { name: "To retired" }).click();
   const question = page.getByRole("dialog", { name: "Retire this system?" });
@@ -119,8 +110,7 @@ withBrowser("the baseline is shown as a curve, and recorded calls are replayed",
     expect(answer.status).toBe(200);
     await answer.text();
   }
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/ai-systems/${busy.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${busy.id}` });
   await page.getByRole("heading", { name: "Baseline" }).waitFor();
   await page.getByText("0 of 1,000 calls were seen").or(page.getByText("3 of 1,000 calls were seen")).waitFor();
   await page.getByText("checkpoints", { exact: true }).waitFor();
@@ -138,8 +128,7 @@ withBrowser.each([
   [1440, "light"],
   [320, "dark"],
 ] as const)("the page of an AI System is accessible and fits, %d pixels wide, %s", async (width, theme) => {
-  const { page, context, problems } = await consolePage({ width, theme });
-  await page.goto(`${world.console}/manage/ai-systems/${group.id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/ai-systems/${group.id}`, width, theme });
   await page.getByRole("heading", { name: "Certificates" }).waitFor();
   await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
   expect(await accessibilityFindings(page)).toEqual([]);

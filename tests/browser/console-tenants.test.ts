@@ -20,17 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-async function consolePage(path: string, username = "admin") {
-  const watched = await watchedPage(world.browser);
-  await watched.page.goto(`${world.console}${path}`);
-  await signInOn(watched.page, username, ADMIN_PASSWORD);
-  return watched;
-}
-
 withBrowser("a tenant is found by typing, and the previous tenant's records disappear before the new ones load", async () => {
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "house-001", name: "of the first", group_type: "team" });
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: LAST, name: "of the last", group_type: "team" });
-  const { page, context, problems } = await consolePage("/manage/resource-groups?tenant=house-001");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/resource-groups?tenant=house-001" });
   await page.getByText("of the first", { exact: true }).waitFor();
   const answers = Promise.withResolvers<void>();
   await page.route("**/v1/admin/resource-groups?*", async (route) => {
@@ -55,7 +48,7 @@ withBrowser("a tenant is found by typing, and the previous tenant's records disa
 });
 
 withBrowser("switching the tenant with a half-filled form asks for confirmation", async () => {
-  const { page, context, problems } = await consolePage("/manage/resource-groups/new?tenant=house-001");
+  const { page, context, problems } = await world.consolePage({ at: "/manage/resource-groups/new?tenant=house-001" });
   await page.getByLabel("Name", { exact: true }).fill("half-typed");
   await page.getByRole("combobox", { name: "Tenant" }).fill("house-002");
   await page.getByRole("option", { name: "house-002" }).click();
@@ -69,7 +62,7 @@ withBrowser("switching the tenant with a half-filled form asks for confirmation"
 });
 
 withBrowser("a person is erased in a chosen tenant only, and the confirmation names it", async () => {
-  const { page, context, problems } = await consolePage("/erasure");
+  const { page, context, problems } = await world.consolePage({ at: "/erasure" });
   await page.getByText("Of all tenants: none is chosen.").waitFor();
   await page.getByText("Choose a tenant at the top of the page first.").waitFor();
   expect(await page.getByRole("button", { name: "Erase", exact: true }).count()).toBe(0);
@@ -90,7 +83,7 @@ withBrowser("a person is erased in a chosen tenant only, and the confirmation na
 });
 
 withBrowser("the home page says which parts show all tenants and which the default one", async () => {
-  const { page, context, problems } = await consolePage("/");
+  const { page, context, problems } = await world.consolePage();
   await page.getByText("Calls and alerts are of all tenants, approvals and first steps of the usual one: none is chosen.").waitFor();
   await page.goto(`${world.console}/?tenant=house-001`);
   await page.getByRole("heading", { name: "Calls", exact: true }).waitFor();
@@ -100,7 +93,7 @@ withBrowser("the home page says which parts show all tenants and which the defau
 });
 
 withBrowser("erasure is not offered while the list of tenants is unknown", async () => {
-  const { page, context } = await consolePage("/");
+  const { page, context } = await world.consolePage({ at: null });
   await page.route("**/v1/admin/tenants?*", (route) => route.fulfill({ status: 429, json: { error: "Not now.", code: "rate_limited" } }));
   await page.goto(`${world.console}/erasure`);
   await page.getByText("The tenants could not be read").waitFor();
@@ -118,7 +111,9 @@ withBrowser("a link to another tenant's page shows an administrator of one tenan
   const account = { username: "of-one-tenant", password: ADMIN_PASSWORD, role: "admin", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);
   await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of their own", group_type: "team" });
-  const { page, context, problems } = await consolePage("/manage/resource-groups?tenant=house-001", account.username);
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/manage/resource-groups?tenant=house-001`);
+  await signInOn(page, account.username, ADMIN_PASSWORD);
   await page.getByText("of their own", { exact: true }).waitFor();
   await page.waitForURL((url) => !url.searchParams.has("tenant"));
   expect(await page.getByRole("combobox", { name: "Tenant" }).count()).toBe(0);

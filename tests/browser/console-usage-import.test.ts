@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BillingVendors, startBillingVendors } from "../support/vendors/usage-vendors.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -41,9 +40,7 @@ withBrowser("a vendor account's key is stored, its usage imported and reconciled
   });
   await world.admin.request("PATCH", `/v1/admin/usage-import/providers/${id}`, { import_endpoint_override: vendors.origin });
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/usage-import`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/usage-import" });
   await page.getByLabel("Provider", { exact: true }).selectOption("billed");
   const schedule = page.getByLabel("Schedule (cron, UTC)");
   const given = await schedule.inputValue();

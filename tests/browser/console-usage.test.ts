@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { rowsOf } from "../support/worlds/admin.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -25,9 +24,7 @@ withBrowser("usage is shown by groups, keys and models, and saved as a file by d
   }
   const [row] = await rowsOf(world.admin, { llm_model_used: "echo" }, 2);
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/usage`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: "/usage" });
   const groups = page.getByRole("table", { name: "Usage by resource group" });
   await groups.getByRole("link", { name: row.resource_group_name, exact: true }).waitFor();
   await page.getByLabel("Divided by").selectOption("API keys");

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeSkillZip } from "../../server/directory/skills/write-skill-zip.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { signIn } from "../support/worlds/admin.ts";
 import { uploadTo } from "../support/worlds/knowledge.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const tenant = { tenant_id: "default" };
@@ -43,9 +44,8 @@ withBrowser("a viewer is offered no action that would be refused", async () => {
   const base = (await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "handbook" })).id;
   await uploadTo(world.gateway.adminUrl, admin, base, "travel.md", "A car is paid forty cents.");
 
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "looks-on", ADMIN_PASSWORD);
+  const by = await signIn(world.gateway.adminUrl, { ...tenant, username: "looks-on", password: ADMIN_PASSWORD }, "tenant");
+  const { page, context, problems } = await world.consolePage({ by });
   const main = page.locator("main");
   await page.getByRole("link", { name: "Resource groups" }).first().waitFor();
   expect(await page.getByRole("link", { name: "Tenants" }).count()).toBe(0);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startFakeJudge, type FakeJudge } from "../support/vendors/fake-judge.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { signIn } from "../support/worlds/admin.ts";
 import { until } from "../support/until.ts";
 import { startHandshakeServer } from "../support/tool-servers/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const tenant = { tenant_id: "default" };
@@ -21,13 +22,6 @@ afterAll(async () => {
   await world?.end();
   await judge?.stop();
 });
-
-async function consolePage(options: PageOptions = {}) {
-  const watched = await watchedPage(world.browser, options);
-  await watched.page.goto(`${world.console}/`);
-  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
-  return watched;
-}
 
 withBrowser("changes of a tool's description are shown word by word, and accepted", async () => {
   const before = startHandshakeServer({ further: [{ name: "notes", description: "Reads the notes of a project." }] });
@@ -46,8 +40,7 @@ withBrowser("changes of a tool's description are shown word by word, and accepte
   });
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { ...tenant, name: "project", base_url: front.url.origin });
   await world.admin.post("/v1/admin/server-configs", { ...tenant, name: "readers", mcp_server_id: id, enabled_tools: ["notes"] });
-  const { page, context, problems } = await consolePage();
-  await page.goto(`${world.console}/manage/tool-servers/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/tool-servers/${id}` });
   const drift = page.locator("section", { has: page.getByRole("heading", { name: "Changes to tool definitions" }) });
   await drift.getByText("All tools are as what was found first").waitFor();
 
@@ -90,7 +83,7 @@ withBrowser("an alert is on the home page with its group, and is found again aft
     () => world.admin.get("/v1/admin/alerts?tenant_id=default"),
     ({ total }) => total > 0,
   );
-  const { page, context, problems } = await consolePage();
+  const { page, context, problems } = await world.consolePage();
   await page.getByRole("heading", { name: "1 alert", exact: true }).waitFor();
   await page.getByRole("link", { name: "Show alerts" }).click();
   await page.getByRole("heading", { name: "Alerts", level: 1 }).waitFor();
@@ -119,8 +112,7 @@ withBrowser("a semantic policy is tested from its page, as stored and as edited"
     judge_model_id: model.id,
     resource_group_ids: [groups[0].id],
   });
-  const { page, context, problems } = await consolePage({ theme: "dark" });
-  await page.goto(`${world.console}/manage/semantic-policies/${id}`);
+  const { page, context, problems } = await world.consolePage({ at: `/manage/semantic-policies/${id}`, theme: "dark" });
   const bench = page.locator("section", { has: page.getByRole("heading", { name: "Test with a text" }) });
   await bench.getByLabel("Text", { exact: true }).fill("a dragon flies");
   await bench.getByRole("button", { name: "Test with a text" }).click();
@@ -137,8 +129,7 @@ withBrowser("a semantic policy is tested from its page, as stored and as edited"
 withBrowser("keyboard shortcuts are listed, a page has code samples, and a report prints without its controls", async () => {
   await world.admin.post("/v1/admin/providers", { ...tenant, provider_key: "searched", api_format: "openai", base_url: judge.baseUrl });
   await world.admin.post("/v1/admin/llms", { ...tenant, name: "searched-1", provider: "searched", mode: "chat" });
-  const { page, context, problems } = await consolePage({ theme: "dark" });
-  await page.goto(`${world.console}/manage/models`);
+  const { page, context, problems } = await world.consolePage({ at: "/manage/models", theme: "dark" });
   await page.getByText("Use from code").click();
   await page.getByRole("tab", { name: "Python" }).click();
   await page.getByRole("tabpanel").getByText("/v1/admin/llms").waitFor();
@@ -185,11 +176,9 @@ withBrowser("keyboard shortcuts are listed, a page has code samples, and a repor
 });
 
 withBrowser("an auditor can read every page, and is offered nothing their role may not do", async () => {
-  const account = { ...tenant, username: "reads-all", password: ADMIN_PASSWORD, role: "auditor" };
-  await world.admin.post("/v1/admin/admin-users", account);
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/notice`);
-  await signInOn(page, "reads-all", ADMIN_PASSWORD);
+  const account = { ...tenant, username: "reads-all", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "auditor" });
+  const { page, context, problems } = await world.consolePage({ at: null, by: await signIn(world.gateway.adminUrl, account, "tenant") });
   for (const [address, shown, kept] of [
     ["/notice", "Shown now", "Save"],
     ["/compliance", "Sealed reports", "Save"],
@@ -202,8 +191,7 @@ withBrowser("an auditor can read every page, and is offered nothing their role m
     expect([address, await page.getByRole("button", { name: kept, exact: true }).count()]).toEqual([address, 0]);
   }
   // The same page offers it to those who are permitted.
-  const other = await consolePage();
-  await other.page.goto(`${world.console}/notice`);
+  const other = await world.consolePage({ at: "/notice" });
   await other.page.getByRole("button", { name: "Save", exact: true }).waitFor();
   await other.context.close();
   expect(problems).toEqual([]);

@@ -61,8 +61,7 @@ withBrowser("hostile content in a person's profile and in a tool server's name i
   await world.admin
     .post("/v1/admin/mcp-servers", { tenant_id: "default", name: nasty.slice(0, 60), base_url: "http://127.0.0.1:9" })
     .catch(() => null);
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/profile`);
+  const { page, context, problems } = await world.portalPage({ at: "/profile" });
   await page.getByLabel("Display name").fill(nasty);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();

@@ -116,7 +116,7 @@ withBrowser("a configured notice is shown as plain text in one text node, and it
     surface: "inline",
     texts: { de: text, en: "An AI." },
   });
-  const { page, context, problems } = await world.portalPage({ locale: "de-AT" });
+  const { page, context, problems } = await world.portalPage({ at: null, locale: "de-AT" });
   const sent = sentBy(page);
   const own = await openConversation(page);
   await page.locator("[data-notice]").waitFor();
@@ -165,7 +165,7 @@ for (const [name, answer] of [
   ["is off without an exemption", { status: 200, contentType: "application/json", body: '{"enabled":false,"surface":"banner"}' }],
 ] as const)
   withBrowser(`a notice configuration that ${name} falls back to both surfaces and the built-in text`, async () => {
-    const { page, context } = await world.portalPage();
+    const { page, context } = await world.portalPage({ at: null });
     await page.route("**/v1/portal/evidence/notice-config*", (route) => route.fulfill(answer));
     await page.goto(`${world.portal}/chat`);
     await page.locator("[data-notice=inline]").waitFor();
@@ -174,7 +174,7 @@ for (const [name, answer] of [
   });
 
 withBrowser("a declared exemption shows no notice and sends no record", async () => {
-  const { page, context } = await world.portalPage();
+  const { page, context } = await world.portalPage({ at: null });
   const sent = sentBy(page);
   await page.route("**/v1/portal/evidence/notice-config*", (route) =>
     route.fulfill({ json: { enabled: false, surface: "both", text: {}, exemption: { asserted: true, basis: "other", rationale: "x" } } }),
@@ -189,7 +189,7 @@ withBrowser("a declared exemption shows no notice and sends no record", async ()
 });
 
 withBrowser("a notice that failed to send is sent again, and the next question waits for it", async () => {
-  const { page, context } = await world.portalPage();
+  const { page, context } = await world.portalPage({ at: null });
   const sent = sentBy(page);
   const lost = new Set<string>();
   await page.route(`**${NOTICE}`, (route) => {
@@ -215,7 +215,7 @@ withBrowser("a notice that failed to send is sent again, and the next question w
 });
 
 withBrowser("a page reloaded before its conversation is stored does not send the notice again", async () => {
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   const sent = sentBy(page);
   // A slow storage: nothing that is written is stored yet.
   await page.addInitScript(() => {

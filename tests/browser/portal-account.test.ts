@@ -46,8 +46,7 @@ withBrowser("a person whose password was set by somebody else sees nothing befor
 
 withBrowser("a personal key is created, shown once, used and revoked by keyboard alone", async () => {
   await world.admin.request("PATCH", "/v1/admin/tenants/default", { portal_api_keys: "on" });
-  const { page, context, problems } = await world.portalPage({ width: 320 });
-  await page.goto(`${world.portal}/profile`);
+  const { page, context, problems } = await world.portalPage({ at: "/profile", width: 320 });
   await page.getByLabel("Key name").focus();
   await page.keyboard.type("<b>my script</b>");
   await page.keyboard.press("Enter");
@@ -80,8 +79,7 @@ withBrowser("usage is shown against limits in words and figures, not by colour a
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-models/${echo}/limits`, {
     limits: { tokens: { daily_limit: 70 } },
   });
-  const { page, context, problems } = await world.portalPage({ theme: "dark" });
-  await page.goto(`${world.portal}/alerts`);
+  const { page, context, problems } = await world.portalPage({ at: "/alerts", theme: "dark" });
   await page.getByText("Reached: calls are refused").waitFor();
   await page.getByRole("listitem").filter({ hasText: "of 70" }).getByText("echo", { exact: true }).waitFor();
   await page.getByRole("meter", { name: /^Tokens today of echo: / }).waitFor();
@@ -180,7 +178,7 @@ withBrowser("whoever signs in again after their session ended finds their unsave
 });
 
 withBrowser("secrets shown once can be copied without the clipboard API, as over plain HTTP", async () => {
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "clipboard"));
   await page.addInitScript(() =>
     document.addEventListener("copy", () => {
@@ -207,8 +205,7 @@ withBrowser("secrets shown once can be copied without the clipboard API, as over
 });
 
 withBrowser("a display name and email are removed by emptying their fields", async () => {
-  const { page, context, problems } = await world.portalPage();
-  await page.goto(`${world.portal}/profile`);
+  const { page, context, problems } = await world.portalPage({ at: "/profile" });
   const fields = [page.getByLabel("Display name"), page.getByLabel("Email")] as const;
   const saved = async (name: string, email: string) => {
     await fields[0].fill(name);
@@ -301,7 +298,7 @@ withBrowser("the tenant named at a sign-in applies to that person only", async (
 withBrowser("a sign-in of another person in a second tab shows that person in the first, without the former's data", async () => {
   const other = { username: "beside", password: "somebody at the same desk" };
   await world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...other, primary_group_id: groupId });
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   await page.clock.install();
   await page.goto(`${world.portal}/profile`);
   await page.getByRole("heading", { name: world.person.username, exact: true }).waitFor();

@@ -440,10 +440,10 @@ withBrowser("two tabs of one conversation show each other's turns", async () => 
 });
 
 withBrowser("two tabs that ask in one conversation at the same time lose no turns", async () => {
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   // As over plain HTTP from another machine: without `navigator.locks`, no tab knows that another one is answering.
   await context.addInitScript(() => Object.defineProperty(navigator, "locks", { value: undefined }));
-  await page.reload();
+  await page.goto(`${world.portal}/chat`);
   await ask(page, "To begin with");
   await answered(page, "The beginning");
   const second = await context.newPage();

@@ -35,8 +35,7 @@ withBrowser("an exportable skill is downloaded as the gateway exports it, and a 
   const exported = await fetch(`${world.gateway.adminUrl}${address}/versions/1/export`, {
     headers: { authorization: `Bearer ${admin.token}` },
   });
-  const { page, context, problems } = await world.portalPage({ width: 320, height: 720, theme: "dark" });
-  await page.goto(`${world.portal}/knowledge`);
+  const { page, context, problems } = await world.portalPage({ at: "/knowledge", width: 320, height: 720, theme: "dark" });
   const button = page.getByRole("button", { name: "Download packer" });
   const download = page.waitForEvent("download");
   await button.click();

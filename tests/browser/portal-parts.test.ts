@@ -25,7 +25,7 @@ async function answered(page: Page, text: string): Promise<void> {
 const withoutFiles = (page: Page, names: RegExp) => page.route(names, (route) => route.fulfill({ status: 404, body: "" }));
 
 withBrowser("an answer nested too deeply to render is shown as written, and the conversation stays usable", async () => {
-  const { page, context } = await world.portalPage();
+  const { page, context } = await world.portalPage({ at: null });
   for (const text of [`${"> ".repeat(3_000)}deep`, `\`\`\`js\n${"`${".repeat(3_000)}deep\n\`\`\``]) {
     await page.goto(`${world.portal}/chat`);
     await answered(page, text);

@@ -49,7 +49,7 @@ withBrowser("a conversation that cannot be stored says so until it is stored aga
 });
 
 withBrowser("a storage that cannot be opened is reported in the list's place, and tried again", async () => {
-  const { page, context, problems } = await world.portalPage();
+  const { page, context, problems } = await world.portalPage({ at: null });
   await page.addInitScript(() => {
     const { open } = IDBFactory.prototype;
     IDBFactory.prototype.open = function closed(this: IDBFactory, ...given) {
@@ -58,7 +58,7 @@ withBrowser("a storage that cannot be opened is reported in the list's place, an
     };
     if (sessionStorage.getItem("closed") === null) sessionStorage.setItem("closed", "yes");
   });
-  await page.reload();
+  await page.goto(`${world.portal}/chat`);
   const list = page.getByRole("complementary", { name: "Conversations" });
   await list.getByText("This could not be read").waitFor();
   expect(await list.getByText("Your conversations will be listed here.").count()).toBe(0);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/identity/signing-issuer.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
 /** Signing in through an identity provider in a real browser. */
@@ -62,9 +61,7 @@ withBrowser("a person who arrives at the portal from an identity provider replac
 
 withBrowser("a person who arrives at the console from an identity provider replaces whoever was signed in", async () => {
   const id = await providerOf("admin");
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: null });
   await page.goto(`${world.gateway.adminUrl}/v1/admin-users/sso/${id}/start`);
   await page.getByRole("button", { name: /bob@example\.com/ }).waitFor();
   expect(new URL(page.url()).hash).toBe("");

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CDPSession, Page } from "playwright-core";
 import { fixedWorkMs } from "../support/processes/cpu-time.ts";
 import { rowOf } from "../support/worlds/admin.ts";
-import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
 /**
@@ -74,9 +73,7 @@ withBrowser("the audit explorer scrolls through 100,000 rows at 60 frames per se
     body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "x" }] }),
   });
   const row = await rowOf(world.admin, { id: answered.headers.get("x-request-id") });
-  const { page, context, problems } = await watchedPage(world.browser);
-  await page.goto(`${world.console}/`);
-  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { page, context, problems } = await world.consolePage({ at: null });
   // One row of the gateway, repeated a hundred thousand times: making that many calls would take ten minutes.
   const short = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
   const rows = Array.from({ length: ROWS }, (_, at) => ({ ...short, id: `row-${at}` }));
