@@ -1,4 +1,5 @@
 import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
+import { ShapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 
 /** Adjoining frames that arrived together, each with one piece of the same text and nothing else; they are inspected as one. */
@@ -13,10 +14,11 @@ export class AdjoiningFrames {
     this.add(frame, piece);
   }
 
+  /** The piece of a frame of a known shape is one of an earlier frame. */
   add(frame: Frame, piece: TextPiece): void {
     this.frames.push(frame);
     this.pieces.push(piece);
-    this.texts.push(piece.holder[piece.key] as string);
+    this.texts.push(frame instanceof ShapedFrame ? frame.said : (piece.holder[piece.key] as string));
   }
 
   get text(): string {
@@ -48,8 +50,10 @@ export class AdjoiningFrames {
       at += share.length;
       if (share !== "") saying = index + 1;
       if (share === text) return;
+      const frame = this.frames[index] as Frame;
+      if (frame instanceof ShapedFrame) return frame.say(share);
       holder[key] = share;
-      (this.frames[index] as Frame).changed = true;
+      frame.changed = true;
     });
     return this.frames.slice(0, saying);
   }

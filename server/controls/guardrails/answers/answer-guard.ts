@@ -12,8 +12,10 @@ import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "../names.ts";
 import { redactText } from "../redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
+import { KnownShape } from "./known-shape.ts";
 import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
+import { type FrameShape, ShapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { CallGroup } from "../../../road/output/buffered-tool-calls.ts";
 
@@ -43,6 +45,7 @@ export class AnswerGuard {
   private readonly run: GuardRun;
   private readonly others: OtherMembers;
   private readonly counter: FrameCounter;
+  private readonly known = new KnownShape();
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
@@ -77,6 +80,9 @@ export class AnswerGuard {
   /** Redacts text that is reported elsewhere than in the answer; empty up to and after a blocking finding. */
   readonly redacted = (text: string): string => redactText(this.run.surface.guard, text).text;
 
+  /** The shape of the newest frame, if others like it need not be parsed; null while earlier frames are undecided. */
+  readonly shape = (): FrameShape | null => (this.isDecided && this.texts.counter === null ? this.known.shape : null);
+
   /** Guards a complete answer in place; `source` is its exact JSON. Returns whether the body was changed. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
     this.run.noteInspected();
@@ -87,14 +93,16 @@ export class AnswerGuard {
   }
 
   /** The frames that may be sent after `frames` have arrived. */
-  *frames(frames: readonly Frame[]): InTurns<Frame[]> {
+  *frames(frames: Iterable<Frame>): InTurns<Frame[]> {
     const out: Frame[] = [];
     let together: AdjoiningFrames | null = null;
     for (const came of frames) {
-      const frame = came.body !== null && came.beside === undefined ? came : yield* withoutFoundLines(came, this.run);
+      const isShaped = came instanceof ShapedFrame;
+      const frame = isShaped || (came.body !== null && came.beside === undefined) ? came : yield* withoutFoundLines(came, this.run);
       if (frame === null) continue;
-      const contents = frame.body === null || frame.closes ? null : this.contents(frame.body, false);
-      const piece = contents === null ? null : this.onlyPiece(contents);
+      const contents = isShaped || frame.body === null || frame.closes ? null : this.contents(frame.body, false);
+      const piece = isShaped ? this.known.piece : contents === null ? null : this.onlyPiece(contents);
+      if (!isShaped) this.known.learn(frame, piece, (body) => this.onlyPiece(this.contents(body, false)));
       if (together !== null && piece?.channel === together.channel) {
         together.add(frame, piece);
         continue;
@@ -134,7 +142,11 @@ export class AnswerGuard {
     const [piece] = pieces;
     const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
     if (piece === undefined || !isAlone || piece.holder[piece.key] === "") return null;
-    return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN ? piece : null;
+    return this.isDecided ? piece : null;
+  }
+
+  private get isDecided(): boolean {
+    return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN;
   }
 
   private *adjoining(together: AdjoiningFrames): InTurns<Frame[]> {
