@@ -7,26 +7,18 @@ import type { IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
+import type { Channel } from "./channel.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "../names.ts";
 import { redactText } from "../redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
-import { KnownShape } from "./known-shape.ts";
+import { KnownShape, onlyPiece } from "./known-shape.ts";
 import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
 import { type FrameShape, ShapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { CallGroup } from "../../../road/output/buffered-tool-calls.ts";
-
-interface Channel {
-  readonly hold: HoldBack;
-  /** The frame with its newest piece, and the place of that piece. */
-  latest: Frame;
-  piece: TextPiece;
-  /** For a block that continues another one of its flow: all its text as received and as sent, in case it is repeated as a whole. */
-  readonly continued: { came: string; left: string } | null;
-}
 
 /** Total characters of remembered whole texts: answers repeat their texts, and inspecting them once is enough. */
 const MAX_REMEMBERED = 1_000_000;
@@ -45,7 +37,7 @@ export class AnswerGuard {
   private readonly run: GuardRun;
   private readonly others: OtherMembers;
   private readonly counter: FrameCounter;
-  private readonly known = new KnownShape();
+  private readonly known: KnownShape;
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
@@ -66,6 +58,7 @@ export class AnswerGuard {
     this.run = run;
     this.others = new OtherMembers(texts, run, isCallersText);
     this.counter = new FrameCounter(texts.counter);
+    this.known = new KnownShape(texts.counter === null);
   }
 
   get refusal(): Refusal | null {
@@ -81,7 +74,7 @@ export class AnswerGuard {
   readonly redacted = (text: string): string => redactText(this.run.surface.guard, text).text;
 
   /** The shape of the newest frame, if others like it need not be parsed; null while earlier frames are undecided. */
-  readonly shape = (): FrameShape | null => (this.isDecided && this.texts.counter === null ? this.known.shape : null);
+  readonly shape = (): FrameShape | null => (this.isDecided ? this.known.shape : null);
 
   /** Guards a complete answer in place; `source` is its exact JSON. Returns whether the body was changed. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
@@ -101,8 +94,8 @@ export class AnswerGuard {
       const frame = isShaped || (came.body !== null && came.beside === undefined) ? came : yield* withoutFoundLines(came, this.run);
       if (frame === null) continue;
       const contents = isShaped || frame.body === null || frame.closes ? null : this.contents(frame.body, false);
-      const piece = isShaped ? this.known.piece : contents === null ? null : this.onlyPiece(contents);
-      if (!isShaped) this.known.learn(frame, piece, (body) => this.onlyPiece(this.contents(body, false)));
+      const piece = isShaped ? this.known.piece : contents === null || !this.isDecided ? null : onlyPiece(contents);
+      if (!isShaped) this.known.learn(frame, piece, (body) => this.contents(body, false));
       if (together !== null && piece?.channel === together.channel) {
         together.add(frame, piece);
         continue;
@@ -137,14 +130,7 @@ export class AnswerGuard {
     return this.counter.count(before);
   }
 
-  /** The single text piece that a frame consists of; null if it has more, or if earlier frames are still undecided. */
-  private onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
-    const [piece] = pieces;
-    const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
-    if (piece === undefined || !isAlone || piece.holder[piece.key] === "") return null;
-    return this.isDecided ? piece : null;
-  }
-
+  /** Whether a frame can be judged without regard to earlier ones. */
   private get isDecided(): boolean {
     return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN;
   }
@@ -152,9 +138,10 @@ export class AnswerGuard {
   private *adjoining(together: AdjoiningFrames): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
     this.run.noteInspected();
-    const { first, last, text } = together;
-    const channel = this.channels.get(together.channel) ?? (yield* this.opened(first.piece, first.frame));
-    Object.assign(channel, { latest: last.frame, piece: last.piece });
+    const { text } = together;
+    const channel = this.channels.get(together.channel) ?? (yield* this.opened(together.piece, together.frame));
+    channel.latest = together.frame;
+    channel.piece = together.piece;
     const before = channel.hold.waiting;
     const out = yield* this.run.push(channel.hold, text, false);
     this.left(channel, text, out);
@@ -235,7 +222,8 @@ export class AnswerGuard {
       let out = "";
       if (run.blocked === null) {
         const channel = this.channels.get(piece.channel) ?? (yield* this.opened(piece, frame));
-        Object.assign(channel, { latest: frame, piece });
+        channel.latest = frame;
+        channel.piece = piece;
         out = yield* run.push(channel.hold, text, false);
         this.left(channel, text, out);
       }

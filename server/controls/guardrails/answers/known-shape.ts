@@ -2,7 +2,7 @@ import { type JsonObject, objectInJson } from "../../../kernel/json-value.ts";
 import { type FrameShape, shapeAround } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { frameData } from "../../../wire/streams/sse-data.ts";
-import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
+import type { AnswerContents, TextPiece } from "../../../wire/texts/answer-texts.ts";
 
 const decoder = new TextDecoder();
 /** A text that shows which member holds it. With a space, so that members that are usually not texts count as well. */
@@ -14,7 +14,12 @@ const MOST_UNUSED = 3;
 export class KnownShape {
   shape: FrameShape | null = null;
   private likePiece: TextPiece | null = null;
-  private unused = 0;
+  private unused: number;
+
+  /** `isUsed`: false for formats in which no two frames have the same shape. */
+  constructor(isUsed: boolean) {
+    this.unused = isUsed ? 0 : MOST_UNUSED;
+  }
 
   /** The piece of the frame from which the shape was learned. */
   get piece(): TextPiece | null {
@@ -22,8 +27,8 @@ export class KnownShape {
     return this.likePiece;
   }
 
-  /** `piece`: all there is to inspect in the frame, which has not been changed; `onlyPiece` finds it in the body of another frame. */
-  learn(frame: Frame, piece: TextPiece | null, onlyPiece: (body: JsonObject) => TextPiece | null): void {
+  /** `piece`: all there is to inspect in the frame, which has not been changed yet; null if there is more. */
+  learn(frame: Frame, piece: TextPiece | null, contents: (body: JsonObject) => AnswerContents): void {
     this.shape = this.likePiece = null;
     if (piece === null || frame.changed || this.unused >= MOST_UNUSED) return;
     const { holder, key, channel } = piece;
@@ -31,9 +36,16 @@ export class KnownShape {
     if (shape === null) return;
     this.unused++;
     const like = objectInJson(frameData(shape.eventWith(PROBE)) ?? "");
-    const probed = like === null ? null : onlyPiece(like);
+    const probed = like === null ? null : onlyPiece(contents(like));
     if (probed === null || probed.channel !== channel || probed.holder[probed.key] !== PROBE) return;
     this.shape = shape;
     this.likePiece = piece;
   }
+}
+
+/** The single piece of a text that a frame consists of; null if it has more contents. */
+export function onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
+  const [piece] = pieces;
+  const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
+  return piece === undefined || !isAlone || piece.holder[piece.key] === "" ? null : piece;
 }
