@@ -57,11 +57,15 @@ export class EventFraming implements StreamFraming {
   }
 
   *reading(piece: Uint8Array, shape: () => FrameShape | null): Iterable<Frame> {
-    for (const bytes of this.cutter.push(piece)) {
-      const text = decoder.decode(bytes);
-      const known = shape();
-      const said = known?.textIn(text) ?? null;
-      yield known === null || said === null ? eventFrame(bytes, text, this.clears) : new ShapedFrame(bytes, known, said);
+    const isWhole = this.cutter.isEmpty;
+    const events = this.cutter.push(piece);
+    const all = isWhole && events.length > 1 ? decoder.decode(piece) : "";
+    // In ASCII, characters are where the bytes are.
+    const isAscii = all.length === piece.byteLength;
+    let at = 0;
+    for (const bytes of events) {
+      const text = isAscii ? all.slice(at, (at += bytes.byteLength)) : decoder.decode(bytes);
+      yield shape()?.frameOf(bytes, text) ?? eventFrame(bytes, text, this.clears);
     }
   }
 

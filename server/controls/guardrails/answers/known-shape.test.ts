@@ -50,6 +50,16 @@ test("frames keep their bytes, and changed ones everything but their text", () =
   expect(out).toEqual(["one ", "two ", "[REDACTED:banned_word] ", "three "].map(spaced));
 });
 
+test("frames of one shape may have different padding, which they keep", () => {
+  const padded = (content: string, obfuscation: string) =>
+    event(json({ content }).replace(/\}$/, `,"obfuscation":"${obfuscation}","n":1}`));
+  const events = [padded("one ", "aB3"), padded('"two" ', ""), padded("titan ", "Zz"), padded("Ask ", "joe@example.com or her")];
+  const { out, shaped } = sent(events);
+  expect(shaped).toEqual([false, true, true, false]);
+  expect(out.slice(0, 3)).toEqual([events[0], events[1], padded("[REDACTED:banned_word] ", "Zz")]);
+  expect(out.join("")).not.toContain("joe@");
+});
+
 describe("a frame is parsed", () => {
   test.each([
     ["if another member differs", event(json({ content: "b " }, { note: "joe@example.com" }))],

@@ -1,7 +1,6 @@
-import { type JsonObject, objectInJson } from "../../../kernel/json-value.ts";
-import { type FrameShape, shapeAround } from "../../../road/output/frame-shape.ts";
+import type { JsonObject } from "../../../kernel/json-value.ts";
+import { type FrameShape, shapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
-import { frameData } from "../../../wire/streams/sse-data.ts";
 import type { AnswerContents, TextPiece } from "../../../wire/texts/answer-texts.ts";
 
 const decoder = new TextDecoder();
@@ -32,11 +31,13 @@ export class KnownShape {
     this.shape = this.likePiece = null;
     if (piece === null || frame.changed || this.unused >= MOST_UNUSED) return;
     const { holder, key, channel } = piece;
-    const shape = shapeAround(decoder.decode(frame.bytes), String(key), holder[key] as string);
-    if (shape === null) return;
+    const found = shapedFrame(frame.bytes, decoder.decode(frame.bytes), String(key), holder[key] as string);
+    if (found === null) return;
     this.unused++;
-    const like = objectInJson(frameData(shape.eventWith(PROBE)) ?? "");
-    const probed = like === null ? null : onlyPiece(contents(like));
+    const [like, shape] = found;
+    like.say(PROBE);
+    const { body } = like;
+    const probed = body === null ? null : onlyPiece(contents(body));
     if (probed === null || probed.channel !== channel || probed.holder[probed.key] !== PROBE) return;
     this.shape = shape;
     this.likePiece = piece;
