@@ -1,6 +1,5 @@
 import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 import { frameData } from "../../wire/streams/sse-data.ts";
-import type { Frame } from "./frames.ts";
 
 /** Anything else in a JSON string is an escape, or ends it. */
 // oxlint-disable-next-line no-control-regex -- they are not allowed in JSON strings
@@ -71,7 +70,7 @@ export function shapedFrame(bytes: Uint8Array, event: string, member: string, te
 }
 
 /** An event of a known shape, with its text between two offsets. */
-export class ShapedFrame implements Frame {
+export class ShapedFrame {
   readonly bytes: Uint8Array;
   readonly closes = false;
   changed = false;

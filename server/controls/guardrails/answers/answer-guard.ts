@@ -7,7 +7,7 @@ import type { IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
-import type { Channel } from "./channel.ts";
+import type { TextChannel } from "./text-channel.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "../names.ts";
@@ -38,7 +38,7 @@ export class AnswerGuard {
   private readonly others: OtherMembers;
   private readonly counter: FrameCounter;
   private readonly known: KnownShape;
-  private readonly channels = new Map<string, Channel>();
+  private readonly channels = new Map<string, TextChannel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
   /** The end of what has been sent, by flow. */
@@ -275,7 +275,7 @@ export class AnswerGuard {
   }
 
   /** Opens a channel for a text that begins; if it continues another of its flow, the end of that one is inspected with it. */
-  private *opened(piece: TextPiece, frame: Frame): InTurns<Channel> {
+  private *opened(piece: TextPiece, frame: Frame): InTurns<TextChannel> {
     const { channel: name, flow } = piece;
     let before = "";
     if (flow !== undefined) {
@@ -287,7 +287,7 @@ export class AnswerGuard {
       before = ((this.flows.get(flow) ?? "") + open.map(({ hold }) => hold.waiting).join("")).slice(-BEFORE);
     }
     const hold = new HoldBack(this.run.surface.guard, before);
-    const channel: Channel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
+    const channel: TextChannel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
     this.channels.set(name, channel);
     return channel;
   }
@@ -301,7 +301,7 @@ export class AnswerGuard {
   }
 
   /** Closes an ended text and returns what was held of it. */
-  private *closed(name: string, channel: Channel): InTurns<string> {
+  private *closed(name: string, channel: TextChannel): InTurns<string> {
     const { run } = this;
     this.channels.delete(name);
     const text = yield* run.push(channel.hold, "", true);
@@ -314,7 +314,7 @@ export class AnswerGuard {
   }
 
   /** Records text received and sent. */
-  private left({ piece: { flow }, continued }: Channel, came: string, left: string): void {
+  private left({ piece: { flow }, continued }: TextChannel, came: string, left: string): void {
     this.guardPiece(left);
     if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
     if (continued === null || continued.came.length > MAX_REMEMBERED) return;

@@ -3,7 +3,7 @@ import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
 import type { HoldBack } from "./hold-back.ts";
 
 /** A text of an answer that arrives in pieces. */
-export interface Channel {
+export interface TextChannel {
   readonly hold: HoldBack;
   /** The frame with its newest piece, and the place of that piece. */
   latest: Frame;
