@@ -56,7 +56,7 @@ test("frames of one shape may have different padding, which they keep", () => {
   const events = [padded("one ", "aB3"), padded('"two" ', ""), padded("titan ", "Zz"), padded("Ask ", "joe@example.com or her")];
   const { out, shaped } = sent(events);
   expect(shaped).toEqual([false, true, true, false]);
-  expect(out.slice(0, 3)).toEqual([events[0], events[1], padded("[REDACTED:banned_word] ", "Zz")]);
+  expect(out.slice(0, 3)).toEqual([...events.slice(0, 2), padded("[REDACTED:banned_word] ", "Zz")]);
   expect(out.join("")).not.toContain("joe@");
 });
 
