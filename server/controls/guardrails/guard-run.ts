@@ -108,9 +108,9 @@ export class GuardRun {
   }
 
   /** Passes the next piece of a text to its `hold`; returns what may be sent. */
-  *push(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
+  push(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
     this.work.grant(piece.length);
-    return yield* this.pushed(hold, piece, last);
+    return this.pushed(hold, piece, last);
   }
 
   /** Findings to redact in a text joined from several, left to right without overlap; they count like any finding. */

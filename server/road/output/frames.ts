@@ -5,6 +5,7 @@ import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
 import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
 import { frameData, isOneLine, isWholeEvent } from "../../wire/streams/sse-data.ts";
 import { FrameCutter } from "../../wire/streams/sse-frames.ts";
+import { type FrameShape, ShapedFrame } from "./frame-shape.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -30,6 +31,8 @@ export interface Frame {
 /** Splits a stream into frames and writes them again. Stateful: one instance per stream. */
 export interface StreamFraming {
   push(piece: Uint8Array): Frame[];
+  /** As `push`, but each frame is read only when its turn comes; those of the `shape` known by then are not parsed. */
+  reading(piece: Uint8Array, shape: () => FrameShape | null): Iterable<Frame>;
   /** What follows the last complete frame; null if nothing does. */
   rest(): Frame | null;
   write(frame: Frame): Uint8Array;
@@ -50,16 +53,31 @@ export class EventFraming implements StreamFraming {
   }
 
   push(piece: Uint8Array): Frame[] {
-    return this.cutter.push(piece).map((bytes) => eventFrame(bytes, this.clears));
+    return this.cutter.push(piece).map((bytes) => eventFrame(bytes, decoder.decode(bytes), this.clears));
+  }
+
+  *reading(piece: Uint8Array, shape: () => FrameShape | null): Iterable<Frame> {
+    const isWhole = this.cutter.isEmpty;
+    const events = this.cutter.push(piece);
+    const all = isWhole && events.length > 1 ? decoder.decode(piece) : "";
+    // In ASCII, characters are where the bytes are.
+    const isAscii = all.length === piece.byteLength;
+    let at = 0;
+    for (const bytes of events) {
+      const text = isAscii ? all.slice(at, (at += bytes.byteLength)) : decoder.decode(bytes);
+      yield shape()?.frameOf(bytes, text) ?? eventFrame(bytes, text, this.clears);
+    }
   }
 
   rest(): Frame | null {
     const rest = this.cutter.rest();
-    return rest.byteLength > 0 && isWholeEvent(rest) ? eventFrame(rest, this.clears) : null;
+    return rest.byteLength > 0 && isWholeEvent(rest) ? eventFrame(rest, decoder.decode(rest), this.clears) : null;
   }
 
-  write({ bytes, body, changed }: Frame): Uint8Array {
-    if (!changed) return bytes;
+  write(frame: Frame): Uint8Array {
+    if (!frame.changed) return frame.bytes;
+    if (frame instanceof ShapedFrame) return encoder.encode(frame.event);
+    const { bytes, body } = frame;
     const text = decoder.decode(bytes);
     const data = `data: ${writtenWithExactTools(body, frameData(text) ?? "")}\n\n`;
     if (isOneLine(text)) return encoder.encode(data);
@@ -68,8 +86,7 @@ export class EventFraming implements StreamFraming {
   }
 }
 
-function eventFrame(bytes: Uint8Array, clears: boolean): Frame {
-  const text = decoder.decode(bytes);
+function eventFrame(bytes: Uint8Array, text: string, clears: boolean): Frame {
   const data = frameData(text) ?? (text.trimStart().startsWith("{") ? text : null);
   const frame = data === null ? { bytes, body: null, closes: false, changed: false } : frameOf(bytes, data, clears);
   return isOneLine(text) || isNamed(text, frame.body?.type) ? frame : { ...frame, beside: besideData(text) };
@@ -100,6 +117,10 @@ class ArrayFraming implements StreamFraming {
 
   push(piece: Uint8Array): Frame[] {
     return this.cutter.push(piece).map((bytes) => frameOf(bytes, elementData(decoder.decode(bytes)), this.clears));
+  }
+
+  reading(piece: Uint8Array): Frame[] {
+    return this.push(piece);
   }
 
   rest(): Frame | null {

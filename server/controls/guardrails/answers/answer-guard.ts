@@ -7,24 +7,18 @@ import type { IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
+import type { TextChannel } from "./text-channel.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "../names.ts";
 import { redactText } from "../redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
+import { KnownShape, onlyPiece } from "./known-shape.ts";
 import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
+import { type FrameShape, ShapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
 import { CallGroup } from "../../../road/output/buffered-tool-calls.ts";
-
-interface Channel {
-  readonly hold: HoldBack;
-  /** The frame with its newest piece, and the place of that piece. */
-  latest: Frame;
-  piece: TextPiece;
-  /** For a block that continues another one of its flow: all its text as received and as sent, in case it is repeated as a whole. */
-  readonly continued: { came: string; left: string } | null;
-}
 
 /** Total characters of remembered whole texts: answers repeat their texts, and inspecting them once is enough. */
 const MAX_REMEMBERED = 1_000_000;
@@ -43,7 +37,8 @@ export class AnswerGuard {
   private readonly run: GuardRun;
   private readonly others: OtherMembers;
   private readonly counter: FrameCounter;
-  private readonly channels = new Map<string, Channel>();
+  private readonly known: KnownShape;
+  private readonly channels = new Map<string, TextChannel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
   /** The end of what has been sent, by flow. */
@@ -63,6 +58,7 @@ export class AnswerGuard {
     this.run = run;
     this.others = new OtherMembers(texts, run, isCallersText);
     this.counter = new FrameCounter(texts.counter);
+    this.known = new KnownShape(texts.counter === null);
   }
 
   get refusal(): Refusal | null {
@@ -77,6 +73,9 @@ export class AnswerGuard {
   /** Redacts text that is reported elsewhere than in the answer; empty up to and after a blocking finding. */
   readonly redacted = (text: string): string => redactText(this.run.surface.guard, text).text;
 
+  /** The shape of the newest frame, if others like it need not be parsed; null while earlier frames are undecided. */
+  readonly shape = (): FrameShape | null => (this.isDecided ? this.known.shape : null);
+
   /** Guards a complete answer in place; `source` is its exact JSON. Returns whether the body was changed. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
     this.run.noteInspected();
@@ -87,14 +86,16 @@ export class AnswerGuard {
   }
 
   /** The frames that may be sent after `frames` have arrived. */
-  *frames(frames: readonly Frame[]): InTurns<Frame[]> {
+  *frames(frames: Iterable<Frame>): InTurns<Frame[]> {
     const out: Frame[] = [];
     let together: AdjoiningFrames | null = null;
     for (const came of frames) {
-      const frame = came.body !== null && came.beside === undefined ? came : yield* withoutFoundLines(came, this.run);
+      const isShaped = came instanceof ShapedFrame;
+      const frame = isShaped || (came.body !== null && came.beside === undefined) ? came : yield* withoutFoundLines(came, this.run);
       if (frame === null) continue;
-      const contents = frame.body === null || frame.closes ? null : this.contents(frame.body, false);
-      const piece = contents === null ? null : this.onlyPiece(contents);
+      const contents = isShaped || frame.body === null || frame.closes ? null : this.contents(frame.body, false);
+      const piece = isShaped ? this.known.piece : contents === null || !this.isDecided ? null : onlyPiece(contents);
+      if (!isShaped) this.known.learn(frame, piece, (body) => this.contents(body, false));
       if (together !== null && piece?.channel === together.channel) {
         together.add(frame, piece);
         continue;
@@ -129,20 +130,18 @@ export class AnswerGuard {
     return this.counter.count(before);
   }
 
-  /** The single text piece that a frame consists of; null if it has more, or if earlier frames are still undecided. */
-  private onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
-    const [piece] = pieces;
-    const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
-    if (piece === undefined || !isAlone || piece.holder[piece.key] === "") return null;
-    return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN ? piece : null;
+  /** Whether a frame can be judged without regard to earlier ones. */
+  private get isDecided(): boolean {
+    return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN;
   }
 
   private *adjoining(together: AdjoiningFrames): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
     this.run.noteInspected();
-    const { first, last, text } = together;
-    const channel = this.channels.get(together.channel) ?? (yield* this.opened(first.piece, first.frame));
-    Object.assign(channel, { latest: last.frame, piece: last.piece });
+    const { text } = together;
+    const channel = this.channels.get(together.channel) ?? (yield* this.opened(together.piece, together.frame));
+    channel.latest = together.frame;
+    channel.piece = together.piece;
     const before = channel.hold.waiting;
     const out = yield* this.run.push(channel.hold, text, false);
     this.left(channel, text, out);
@@ -223,7 +222,8 @@ export class AnswerGuard {
       let out = "";
       if (run.blocked === null) {
         const channel = this.channels.get(piece.channel) ?? (yield* this.opened(piece, frame));
-        Object.assign(channel, { latest: frame, piece });
+        channel.latest = frame;
+        channel.piece = piece;
         out = yield* run.push(channel.hold, text, false);
         this.left(channel, text, out);
       }
@@ -275,7 +275,7 @@ export class AnswerGuard {
   }
 
   /** Opens a channel for a text that begins; if it continues another of its flow, the end of that one is inspected with it. */
-  private *opened(piece: TextPiece, frame: Frame): InTurns<Channel> {
+  private *opened(piece: TextPiece, frame: Frame): InTurns<TextChannel> {
     const { channel: name, flow } = piece;
     let before = "";
     if (flow !== undefined) {
@@ -287,7 +287,7 @@ export class AnswerGuard {
       before = ((this.flows.get(flow) ?? "") + open.map(({ hold }) => hold.waiting).join("")).slice(-BEFORE);
     }
     const hold = new HoldBack(this.run.surface.guard, before);
-    const channel: Channel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
+    const channel: TextChannel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
     this.channels.set(name, channel);
     return channel;
   }
@@ -301,7 +301,7 @@ export class AnswerGuard {
   }
 
   /** Closes an ended text and returns what was held of it. */
-  private *closed(name: string, channel: Channel): InTurns<string> {
+  private *closed(name: string, channel: TextChannel): InTurns<string> {
     const { run } = this;
     this.channels.delete(name);
     const text = yield* run.push(channel.hold, "", true);
@@ -314,7 +314,7 @@ export class AnswerGuard {
   }
 
   /** Records text received and sent. */
-  private left({ piece: { flow }, continued }: Channel, came: string, left: string): void {
+  private left({ piece: { flow }, continued }: TextChannel, came: string, left: string): void {
     this.guardPiece(left);
     if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
     if (continued === null || continued.came.length > MAX_REMEMBERED) return;

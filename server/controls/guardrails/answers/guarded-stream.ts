@@ -27,7 +27,7 @@ export class GuardedStream extends FramedStream {
   }
 
   *passing(piece: StreamPiece): InTurns<StreamPiece> {
-    return piece === null ? null : yield* this.guarded(this.framing.push(piece));
+    return piece === null ? null : yield* this.guarded(this.framing.reading(piece, this.guard.shape));
   }
 
   *ending(): InTurns<StreamEnding> {
@@ -39,7 +39,7 @@ export class GuardedStream extends FramedStream {
     return { complete, last: this.refusal === null ? this.joined(pieces) : null, errorReported: wasErrorReported && this.refusal === null };
   }
 
-  private *guarded(frames: readonly Frame[]): InTurns<StreamPiece> {
+  private *guarded(frames: Iterable<Frame>): InTurns<StreamPiece> {
     return this.written(yield* this.guard.frames(frames));
   }
 }

@@ -23,6 +23,8 @@ export function placeholder(category: string): string {
   return `[REDACTED:${category}]`;
 }
 
+const NONE: readonly never[] = [];
+
 /** A finding with its rule's action and source. */
 export type GuardedFinding = Finding & {
   readonly action: GuardrailAction;
@@ -94,7 +96,9 @@ export class HoldBack {
     this.#looked = before.length;
     this.#progress = guard.rules.flatMap((rule, order) => {
       const untagged: Progress = { rule, untagged: null, order, cursor: 0, tail: null, dead: false };
-      return rule.detector.reads === "as it is" ? [untagged] : [untagged, { ...untagged, untagged }];
+      return rule.detector.reads === "as it is"
+        ? [untagged]
+        : [untagged, { rule, untagged, order, cursor: 0, tail: null, dead: false } satisfies Progress];
     });
   }
 
@@ -115,6 +119,7 @@ export class HoldBack {
 
   /** Findings so far, in text order, without those inside an earlier finding of the same check. */
   get findings(): readonly GuardedFinding[] {
+    if (this.#findings.length === 0) return NONE;
     const reach = new Map<GuardrailCheck, number>();
     return this.#findings
       .toSorted((a, b) => a.start - b.start || a.order - b.order || b.end - a.end)
@@ -142,16 +147,12 @@ export class HoldBack {
   }
 
   /** As `push` and `end`, for callers that yield to other work in between. */
-  *pushing(delta: string): InTurns<string> {
-    if (this.#blocked !== null) return "";
-    this.#add(delta);
-    return yield* this.#toTheEnd(false);
+  pushing(delta: string): InTurns<string> {
+    return this.#toTheEnd(delta, false);
   }
 
-  *ending(last = ""): InTurns<string> {
-    if (this.#blocked !== null) return "";
-    this.#add(last);
-    return yield* this.#toTheEnd(true);
+  ending(last = ""): InTurns<string> {
+    return this.#toTheEnd(last, true);
   }
 
   #add(piece: string): void {
@@ -159,7 +160,9 @@ export class HoldBack {
     if (this.#beginning.take(piece) && this.#strings === null) this.#strings = new JsonStrings(this.#position);
   }
 
-  *#toTheEnd(final: boolean): InTurns<string> {
+  *#toTheEnd(piece: string, final: boolean): InTurns<string> {
+    if (this.#blocked !== null) return "";
+    this.#add(piece);
     let out = this.#advance(final);
     while (this.#unfinished && this.#blocked === null) {
       yield;
@@ -286,12 +289,7 @@ export class HoldBack {
   #release(text: string, bound: number): string {
     let out = "";
     const base = this.#base;
-    const due = this.#pending.filter(({ start }) => start < bound);
-    if (due.length > 0) {
-      this.#pending = this.#pending.filter(({ start }) => start >= bound);
-      due.sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
-    }
-    for (const pending of due) {
+    for (const pending of this.#due(bound)) {
       this.#position = Math.max(this.#position, this.#covered());
       if (pending.start >= this.#reach) {
         out += text.slice(this.#position - base, pending.start - base) + this.#placeholderFor(text, pending);
@@ -306,6 +304,14 @@ export class HoldBack {
       this.#position = bound;
     }
     return out;
+  }
+
+  /** The redactions that start before `bound`, in order; they are pending no longer. */
+  #due(bound: number): readonly Pending[] {
+    if (this.#pending.length === 0) return NONE;
+    const due = this.#pending.filter(({ start }) => start < bound);
+    this.#pending = this.#pending.filter(({ start }) => start >= bound);
+    return due.sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
   }
 
   /** In JSON, a value outside a string is a number, so the placeholder is written as a string. */
@@ -326,8 +332,8 @@ export class HoldBack {
     for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
     const decided = oldest - this.#base;
     const waiting = this.#text.length - decided;
-    const keptOf = (read: FoldedText) => read.toOriginal(Math.max(0, read.toFolded(decided) - KEPT));
-    const kept = Math.min(...readings.made.map(keptOf));
+    let kept = Number.POSITIVE_INFINITY;
+    for (const read of readings.made) kept = Math.min(kept, read.toOriginal(Math.max(0, read.toFolded(decided) - KEPT)));
     const drop = Math.max(kept, decided - MAX_HELD_IN_ALL);
     if (drop >= KEPT) {
       this.#text = this.#text.slice(drop);

@@ -1,6 +1,7 @@
 import { type Detector, type DetectedSpan, LEFT } from "../text/detector.ts";
 import { scan } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
+import { tokenSigns } from "./token-signs.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
 const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y;
@@ -38,6 +39,7 @@ function secretAt(text: string, start: number): DetectedSpan | null {
 }
 
 const KEY_ID_START = /(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]/g;
+const mayHaveId = tokenSigns("AKIA", "ASIA", "ABIA", "ACCA", "A3T");
 /** Required before any secret: a name, or an ID. */
 const HAS_SECRET = /secret|aws|(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}/i;
 
@@ -73,7 +75,7 @@ export const awsAccessKey: Detector = {
   check: "secrets",
   maxLength: LONGEST_SECRET,
   find(text, from, to) {
-    const ids = scan(text, KEY_ID_START, from, to, (at) => idAt(text, at));
+    const ids = mayHaveId(text, from) ? scan(text, KEY_ID_START, from, to, (at) => idAt(text, at)) : [];
     const secrets = HAS_SECRET.test(text) ? secretsIn(text, from, to) : [];
     if (secrets.length === 0) return ids;
     const both = [...ids, ...secrets].toSorted((a, b) => a.start - b.start);

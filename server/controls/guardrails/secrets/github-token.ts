@@ -1,6 +1,7 @@
 import type { Detector, DetectedSpan } from "../text/detector.ts";
 import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
+import { tokenSigns } from "./token-signs.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 /** `ghp_` and similar tokens have 36 characters; installation tokens may instead be `ghs_<app>_<JWT>`, about 520 characters. */
@@ -33,10 +34,13 @@ function tokenAt(text: string, start: number, final: boolean): DetectedSpan | nu
   );
 }
 
+const mayBegin = tokenSigns("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_");
+
 /** GitHub tokens: classic and fine-grained personal tokens, OAuth, app, app user and refresh tokens. */
 export const githubToken: Detector = {
   check: "secrets",
   maxLength: 85,
-  find: (text, from, to, final) => scan(text, /(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)/g, from, to, (at) => tokenAt(text, at, final)),
+  find: (text, from, to, final) =>
+    mayBegin(text, from) ? scan(text, /(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)/g, from, to, (at) => tokenAt(text, at, final)) : [],
   openFrom: openTokenFrom,
 };

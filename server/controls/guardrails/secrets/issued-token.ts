@@ -1,6 +1,7 @@
 import type { Detector } from "../text/detector.ts";
 import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
+import { tokenSigns } from "./token-signs.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 /** A kind of key or token recognised by its issuer's prefix. */
@@ -25,6 +26,7 @@ function isDrawn(body: string): boolean {
 
 /** Detects the tokens of one issuer, as its documentation describes them. */
 export function issuedToken({ category, signs, begins, shapes, rest }: IssuedToken): Detector {
+  const maySay = tokenSigns(...signs);
   const candidate = new RegExp(`(?<![A-Za-z0-9])(?:${begins})`, "g");
   const tokenAt = (text: string, start: number, final: boolean) => {
     for (const shape of shapes) {
@@ -38,8 +40,7 @@ export function issuedToken({ category, signs, begins, shapes, rest }: IssuedTok
   return {
     check: "secrets",
     maxLength: 95,
-    find: (text, from, to, final) =>
-      signs.some((sign) => text.includes(sign, from)) ? scan(text, candidate, from, to, (at) => tokenAt(text, at, final)) : [],
+    find: (text, from, to, final) => (maySay(text, from) ? scan(text, candidate, from, to, (at) => tokenAt(text, at, final)) : []),
     openFrom: openTokenFrom,
   };
 }

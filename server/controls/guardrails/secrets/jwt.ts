@@ -1,5 +1,6 @@
 import { type Detector, type DetectedSpan, WINDOW } from "../text/detector.ts";
 import { scan, withTail } from "../text/scan.ts";
+import { tokenSigns } from "./token-signs.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 /** The header and the beginning of what follows. */
@@ -48,11 +49,13 @@ function tokenAt(text: string, start: number, final: boolean): DetectedSpan | nu
   return withTail(text, final, { category: "jwt", start, end: start + run.length, score: 0.9 }, tail());
 }
 
+const mayBegin = tokenSigns("eyJ", "eyA", "ewo");
+
 /** JSON Web Tokens, signed or encrypted: the first part decodes to a header that names an algorithm. */
 export const jwt: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,
   find: (text, from, to, final) =>
-    scan(text, /(?<![A-Za-z0-9_-])(?:ey[JA]|ewo)[A-Za-z0-9_-]{8}/g, from, to, (at) => tokenAt(text, at, final)),
+    mayBegin(text, from) ? scan(text, /(?<![A-Za-z0-9_-])(?:ey[JA]|ewo)[A-Za-z0-9_-]{8}/g, from, to, (at) => tokenAt(text, at, final)) : [],
   openFrom: openTokenFrom,
 };

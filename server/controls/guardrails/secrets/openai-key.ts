@@ -1,6 +1,7 @@
 import type { Detector, DetectedSpan } from "../text/detector.ts";
 import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
+import { tokenSigns } from "./token-signs.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 const NAMED = /sk-(?:proj|svcacct|admin|None)-([A-Za-z0-9_-]{40,64})/y;
@@ -26,10 +27,13 @@ function keyAt(text: string, start: number, final: boolean): DetectedSpan | null
   return null;
 }
 
+const mayBegin = tokenSigns("sk-");
+
 /** OpenAI keys: project, service account and admin keys, and older ones without a kind. */
 export const openaiKey: Detector = {
   check: "secrets",
   maxLength: 95,
-  find: (text, from, to, final) => scan(text, /(?<![A-Za-z0-9])sk-[A-Za-z0-9]/g, from, to, (at) => keyAt(text, at, final)),
+  find: (text, from, to, final) =>
+    mayBegin(text, from) ? scan(text, /(?<![A-Za-z0-9])sk-[A-Za-z0-9]/g, from, to, (at) => keyAt(text, at, final)) : [],
   openFrom: openTokenFrom,
 };

@@ -127,6 +127,8 @@ export function bannedWords(entries: readonly string[]): Detector {
       const cursor = new WordCursor(text);
       for (let there = toWord(text, cursor, Math.max(0, text.length - WINDOW)); there;) {
         const { start, end } = cursor;
+        // A word that may go on is open, whatever it is.
+        if (end === text.length && end - start < WINDOW) return start;
         if (follow(compiled, text, cursor).open) return start;
         there = cursor.next(end);
       }
