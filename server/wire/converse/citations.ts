@@ -35,5 +35,5 @@ function sourceOf(citation: JsonObject): CitedSource | null {
     return { kind: "document", id: filledOf(citation.source), title, place: { unit, index, start, end } };
   }
   const id = filledOf(citation.source);
-  return id === null ? null : { kind: "document", id, title, place: null };
+  return id === null && title === null ? null : { kind: "document", id, title, place: null };
 }
