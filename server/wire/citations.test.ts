@@ -1,16 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  AFTER,
-  BEFORE,
-  citedAnswer,
-  citedStream,
-  type CitingFormat,
-  DOCUMENT,
-  PAGE,
-  PASSAGE,
-  QUOTE,
-  SAID,
-} from "../../tests/support/vendors/cited-answers.ts";
+import { CITED, citedAnswer, citedStream, type CitingFormat, DOCUMENT, PAGE_URL, said } from "../../tests/support/vendors/cited-answers.ts";
 import type { JsonObject } from "../kernel/json-value.ts";
 import type { CallerCodec, ProviderCodec, ReplyContext } from "./conversation/codec.ts";
 import type { Citation } from "./conversation/citations.ts";
@@ -144,13 +133,13 @@ const pairs = (Object.keys(PROVIDERS) as CitingFormat[]).flatMap((from) =>
 const citesDocuments = (format: CitingFormat) => format === "messages" || format === "converse";
 /** OpenAI's formats have no place for a document of the request. */
 const sourcesOf = (from: CitingFormat, to: CallerName) =>
-  citesDocuments(from) && (to === "messages" || to === "gemini") ? [PAGE.url, DOCUMENT.title] : [PAGE.url];
+  citesDocuments(from) && (to === "messages" || to === "gemini") ? [PAGE_URL, DOCUMENT.title] : [PAGE_URL];
 
 describe("citations of a whole answer", () => {
   test.each(pairs)("from %s to %s concern the same passage", (from, to) => {
     const { text, found } = READ[to](translated(PROVIDERS[from], CALLERS[to], citedAnswer(from)));
-    expect(text).toBe(SAID);
-    expect(found).toEqual(sourcesOf(from, to).map((source) => ({ passage: PASSAGE, source })));
+    expect(text).toBe(said(CITED));
+    expect(found).toEqual(sourcesOf(from, to).map((source) => ({ passage: CITED.passage, source })));
   });
 });
 
@@ -158,9 +147,10 @@ describe("citations of a stream", () => {
   test.each(pairs)("from %s to %s concern the same passage, however the stream is cut", (from, to) => {
     for (const size of [7, 100_000]) {
       const { text, found } = READ[to](ASSEMBLED[to](streamed(PROVIDERS[from], CALLERS[to], citedStream(from), size)));
-      expect(text).toBe(SAID);
+      expect(text).toBe(said(CITED));
       // Text is sent before its sources are known, so a block of Anthropic's holds the passage and what was sent before it.
-      const passage = to !== "messages" || from === "converse" ? PASSAGE : from === "responses" ? BEFORE + PASSAGE : SAID;
+      const passage =
+        to !== "messages" || from === "converse" ? CITED.passage : from === "responses" ? CITED.before + CITED.passage : said(CITED);
       expect(found).toEqual(sourcesOf(from, to).map((source) => ({ passage, source })));
     }
   });
@@ -168,7 +158,12 @@ describe("citations of a stream", () => {
   test("of a response are events of their own, and repeated in the finished item", () => {
     const events = streamed(geminiCodec, responsesCodec, citedStream("gemini"), 50);
     const added = events.find(({ type }) => type === "response.output_text.annotation.added");
-    expect(added).toMatchObject({ output_index: 0, content_index: 0, annotation_index: 0, annotation: { type: "url_citation", ...PAGE } });
+    expect(added).toMatchObject({
+      output_index: 0,
+      content_index: 0,
+      annotation_index: 0,
+      annotation: { type: "url_citation", url: PAGE_URL },
+    });
     const item = events.find(({ type }) => type === "response.output_item.done").item;
     expect(item.content[0].annotations).toEqual([added.annotation]);
     expect(added.item_id).toBe(item.id);

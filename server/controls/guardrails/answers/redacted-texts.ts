@@ -1,0 +1,168 @@
+import type { CitedPassage, Place } from "../../../wire/texts/answer-texts.ts";
+import { TextPositions } from "../../../wire/texts/text-positions.ts";
+import { redactText } from "../redact.ts";
+import type { TextGuard } from "../text-guard.ts";
+import { type GuardedFinding, type HoldBack, placeholder } from "./hold-back.ts";
+
+/** A range of a text, and the placeholder in its place. */
+interface Redaction {
+  readonly start: number;
+  end: number;
+  readonly placeholder: string;
+}
+
+interface StreamedText {
+  /** Null if it has become too long to be remembered. */
+  came: string | null;
+  readonly hold: HoldBack;
+  /** The length of the text before it that its hold knows. */
+  readonly before: number;
+}
+
+/** Longer texts are not remembered. */
+const MAX_REMEMBERED = 1_000_000;
+
+/** Remembers what was redacted in the texts of an answer, so that positions in them can follow. */
+export class RedactedTexts {
+  private readonly guard: TextGuard;
+  private readonly streamed = new Map<string, StreamedText>();
+  private readonly wholes = new Map<string, readonly Redaction[]>();
+
+  constructor(guard: TextGuard) {
+    this.guard = guard;
+  }
+
+  open(channel: string, hold: HoldBack, before: number): void {
+    this.streamed.set(channel, { came: "", hold, before });
+  }
+
+  came(channel: string, piece: string): void {
+    const text = this.streamed.get(channel);
+    if (text === undefined || text.came === null) return;
+    text.came = text.came.length + piece.length > MAX_REMEMBERED ? null : text.came + piece;
+  }
+
+  /** A text without redactions need not be remembered once it has ended. */
+  close(channel: string): void {
+    const text = this.streamed.get(channel);
+    if (text !== undefined && !text.hold.findings.some(isRedacted)) this.streamed.delete(channel);
+  }
+
+  /** A whole text that continues another one. */
+  whole(text: string, { findings }: HoldBack, before: number): void {
+    if (findings.some(isRedacted)) this.wholes.set(text, redactionsOf(findings, before));
+  }
+
+  /** Call before the texts of a frame are guarded. The result moves the passages afterwards, and returns whether any was moved. */
+  follow(passages: readonly CitedPassage[]): () => boolean {
+    const came = passages.map(({ places }) => (places === null ? null : textAt(places)));
+    return () => {
+      const known = new Map<string, Move>();
+      let moved = false;
+      for (const [at, passage] of passages.entries()) {
+        const text = came[at] ?? null;
+        const key = `${passage.unit} ${passage.channel} ${text ?? ""}`;
+        let move = known.get(key);
+        if (move === undefined) {
+          move = text === null ? this.inStream(passage) : this.inWhole(passage, text);
+          known.set(key, move);
+        }
+        if (move !== null) moved = moveOf(passage, move) || moved;
+      }
+      return moved;
+    };
+  }
+
+  private inStream({ channel, unit }: CitedPassage): Move {
+    const text = this.streamed.get(channel);
+    if (text === undefined || !text.hold.findings.some(isRedacted)) return null;
+    return text.came === null ? UNKNOWN : between(text.came, redactionsOf(text.hold.findings, text.before), unit);
+  }
+
+  private inWhole({ unit, places, channel }: CitedPassage, came: string): Move {
+    const left = textAt(places ?? []);
+    if (left === came) return null;
+    const streamed = this.streamed.get(channel);
+    const findings =
+      streamed?.came === came ? redactionsOf(streamed.hold.findings, streamed.before) : (this.wholes.get(came) ?? this.inspected(came));
+    const move = between(came, findings, unit);
+    return move.left === left ? move : UNKNOWN;
+  }
+
+  private inspected(text: string): readonly Redaction[] {
+    return redactionsOf(redactText(this.guard, text).findings, 0);
+  }
+}
+
+/** How positions move; null if the text was not changed. */
+type Move = Moving | typeof UNKNOWN | null;
+
+/** The text was changed in a way that is not known any more. */
+const UNKNOWN = "unknown";
+
+interface Moving {
+  readonly left: string;
+  readonly from: TextPositions;
+  readonly to: TextPositions;
+  readonly redactions: readonly Redaction[];
+}
+
+function between(came: string, redactions: readonly Redaction[], unit: CitedPassage["unit"]): Moving {
+  let left = "";
+  let at = 0;
+  for (const { start, end, placeholder: written } of redactions) {
+    left += came.slice(at, start) + written;
+    at = end;
+  }
+  left += came.slice(at);
+  return { left, from: new TextPositions(unit, came), to: new TextPositions(unit, left), redactions };
+}
+
+/** A position within a redacted value becomes the start or end of the placeholder. */
+function moveOf({ holder, start, end, repeats }: CitedPassage, move: NonNullable<Move>): boolean {
+  const given = [start, end].map((key) => (typeof holder[key] === "number" ? holder[key] : 0));
+  if (move === UNKNOWN) {
+    holder[start] = holder[end] = 0;
+    return given.some((position) => position !== 0);
+  }
+  const { from, to, redactions, left } = move;
+  const [first, last] = given.map((position) => from.from(position));
+  if (first == null || last == null) return false;
+  const moved = [movedPosition(first, redactions, start === end), movedPosition(last, redactions, true)] as const;
+  // Google leaves out a position of 0.
+  if (holder[start] !== undefined || moved[0] > 0) holder[start] = to.of(moved[0]);
+  holder[end] = to.of(moved[1]);
+  if (repeats !== undefined && typeof holder[repeats] === "string") holder[repeats] = left.slice(...moved);
+  return true;
+}
+
+function movedPosition(position: number, redactions: readonly Redaction[], isEnd: boolean): number {
+  let shift = 0;
+  for (const {
+    start,
+    end,
+    placeholder: { length },
+  } of redactions) {
+    if (position <= start) break;
+    if (position < end) return start + shift + (isEnd ? length : 0);
+    shift += length - (end - start);
+  }
+  return position + shift;
+}
+
+const isRedacted = ({ action }: GuardedFinding): boolean => action === "redact";
+
+/** Findings that overlap are replaced together, by the placeholder of the first. */
+function redactionsOf(findings: readonly GuardedFinding[], before: number): Redaction[] {
+  const redactions: Redaction[] = [];
+  for (const { start, end, category } of findings.filter(isRedacted)) {
+    const last = redactions.at(-1);
+    if (last !== undefined && start - before < last.end) last.end = Math.max(last.end, end - before);
+    else redactions.push({ start: Math.max(0, start - before), end: end - before, placeholder: placeholder(category) });
+  }
+  return redactions;
+}
+
+function textAt(places: readonly Place[]): string {
+  return places.map(({ holder, key }) => String(holder[key])).join("");
+}
