@@ -171,3 +171,184 @@ describe("citations of a stream", () => {
     expect(types.indexOf("response.output_text.done")).toBeGreaterThan(types.indexOf(added.type));
   });
 });
+
+const reply = (text: string, citations: readonly Citation[]): ConversationReply => ({
+  id: "r1",
+  candidates: [{ index: 0, parts: [{ kind: "text", text, citations }], stop: "end", stopSequence: null, stopDetail: null }],
+  usage: null,
+});
+const page = (start: number, end: number, url: string): Citation => ({
+  start,
+  end,
+  quote: null,
+  source: { kind: "web", url, title: null },
+});
+const citationsIn = (codec: ProviderCodec, body: JsonObject) =>
+  codec
+    .readReply(body)
+    ?.candidates.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.kind === "text"
+          ? (part.citations ?? []).map(({ start, end, source }) => ({ passage: part.text.slice(start, end), source }))
+          : [],
+      ),
+    );
+const grounded = (parts: readonly JsonObject[], metadata: JsonObject) => ({
+  candidates: [{ content: { role: "model", parts: [...parts] }, finishReason: "STOP", ...metadata }],
+});
+
+describe("the blocks of Anthropic's format", () => {
+  const blocksOf = (text: string, ...citations: Citation[]) => {
+    const { content } = messagesCodec.writeReply(reply(text, citations), context) as { content: any[] };
+    return content.map(({ text: block, citations: cited = [] }) => [block, ...cited.map(({ url }: any) => url)]);
+  };
+
+  test("are cut where cited passages begin and end", () => {
+    expect(blocksOf("One. Two. Three.", page(0, 4, "a"), page(10, 16, "b"))).toEqual([["One.", "a"], [" Two. "], ["Three.", "b"]]);
+    expect(blocksOf("One. Two. Three.", page(0, 9, "a"), page(5, 16, "b"))).toEqual([
+      ["One. ", "a"],
+      ["Two.", "a", "b"],
+      [" Three.", "b"],
+    ]);
+    expect(blocksOf("One.", page(0, 4, "a"), page(0, 4, "b"))).toEqual([["One.", "a", "b"]]);
+  });
+
+  test("are never blank, because a client could not send them back", () => {
+    expect(blocksOf("One. Two.", page(0, 4, "a"), page(5, 9, "b"))).toEqual([
+      ["One. ", "a"],
+      ["Two.", "b"],
+    ]);
+    expect(blocksOf("  One.", page(2, 6, "a"))).toEqual([["  One.", "a"]]);
+  });
+
+  test("hold what is cited at a point in their end", () => {
+    expect(blocksOf("One. Two.", page(4, 4, "a"))).toEqual([["One.", "a"], [" Two."]]);
+  });
+});
+
+describe("Google's grounding", () => {
+  const chunks = (...titles: string[]) => titles.map((title) => ({ web: { uri: `https://${title}.example`, title } }));
+  const source = (title: string) => ({ kind: "web", url: `https://${title}.example`, title }) as const;
+
+  test("counts in the part that it names, and else in the whole text", () => {
+    const parts = [{ text: "Hm.", thought: true }, { text: "Ja, wüst. " }, { text: "Grün." }];
+    const groundingSupports = [
+      { segment: { partIndex: 2, startIndex: 0, endIndex: 6, text: "Grün." }, groundingChunkIndices: [0] },
+      { segment: { startIndex: 11, endIndex: 17, text: "Grün." }, groundingChunkIndices: [1, 7] },
+    ];
+    const body = grounded(parts, { groundingMetadata: { groundingChunks: chunks("a", "b"), groundingSupports } });
+    expect(citationsIn(geminiCodec, body)).toEqual(["a", "b"].map((title) => ({ passage: "Grün.", source: source(title) })));
+  });
+
+  test("is found by its text if a server counts otherwise", () => {
+    const segment = { startIndex: 3, endIndex: 9, text: "Grün." };
+    const groundingSupports = [{ segment, groundingChunkIndices: [0] }];
+    const body = grounded([{ text: "Öd. Grün." }], { groundingMetadata: { groundingChunks: chunks("a"), groundingSupports } });
+    expect(citationsIn(geminiCodec, body)).toEqual([{ passage: "Grün.", source: source("a") }]);
+  });
+
+  test("that names no passages concerns all of the text", () => {
+    const body = grounded([{ text: "Grün." }], { groundingMetadata: { groundingChunks: chunks("a") } });
+    expect(citationsIn(geminiCodec, body)).toEqual([{ passage: "Grün.", source: source("a") }]);
+  });
+
+  test.each(["citations", "citationSources"])("is read of recited texts, too (%s)", (name) => {
+    const metadata = {
+      citationMetadata: { [name]: [{ startIndex: 0, endIndex: 6, uri: "https://a.example", title: "a", license: "mit" }] },
+    };
+    expect(citationsIn(geminiCodec, grounded([{ text: "Grün. Rot." }], metadata))).toEqual([{ passage: "Grün.", source: source("a") }]);
+  });
+
+  test("of retrieved documents becomes a file's citation", () => {
+    const retrievedContext = { documentName: "stores/1/documents/2", title: "Colours", text: "Green is a colour." };
+    const groundingSupports = [{ segment: { endIndex: 6, text: "Grün." }, groundingChunkIndices: [0] }];
+    const body = grounded([{ text: "Grün. Rot." }], { groundingMetadata: { groundingChunks: [{ retrievedContext }], groundingSupports } });
+    expect(translated(geminiCodec, responsesCodec, body).output[0].content[0].annotations).toEqual([
+      { type: "file_citation", file_id: "stores/1/documents/2", filename: "Colours", index: 5 },
+    ]);
+    expect(translated(geminiCodec, chatCodec, body).choices[0].message).not.toHaveProperty("annotations");
+    expect(translated(geminiCodec, messagesCodec, body).content[0]).toEqual({ type: "text", text: "Grün. Rot." });
+  });
+});
+
+describe("OpenAI's annotations", () => {
+  test("of files are read, and other kinds are left out", () => {
+    const text = "See the file.";
+    const annotations = [
+      { type: "file_citation", file_id: "file-1", filename: "a.pdf", index: 12 },
+      { type: "container_file_citation", container_id: "c", file_id: "file-2", filename: "b.csv", start_index: 8, end_index: 12 },
+      { type: "file_path", file_id: "file-3", index: 0 },
+      { type: "url_citation", title: "no address", start_index: 0, end_index: 3 },
+    ];
+    const body = { id: "r", status: "completed", output: [{ type: "message", content: [{ type: "output_text", text, annotations }] }] };
+    const document = (id: string, title: string) => ({ kind: "document", id, title, place: null }) as const;
+    expect(citationsIn(responsesCodec, body)).toEqual([
+      { passage: "", source: document("file-1", "a.pdf") },
+      { passage: "file", source: document("file-2", "b.csv") },
+    ]);
+  });
+
+  test("without valid positions concern all of the text", () => {
+    const annotations = [
+      { type: "url_citation", url_citation: { url: "https://a.example", title: "a" } },
+      { type: "url_citation", url_citation: { url: "https://b.example", title: "b", start_index: 2, end_index: 400 } },
+    ];
+    const body = { id: "c", choices: [{ index: 0, message: { role: "assistant", content: "Öd.", annotations } }] };
+    expect(citationsIn(chatCodec, body)?.map(({ passage }) => passage)).toEqual(["Öd.", "Öd."]);
+  });
+
+  test("count in the whole content, whose texts Anthropic splits into blocks", () => {
+    const { choices } = translated(messagesCodec, chatCodec, citedAnswer("messages"));
+    expect(choices[0].message.annotations).toHaveLength(1);
+    expect(choices[0].message.annotations[0].url_citation.start_index).toBe([...CITED.before].length);
+  });
+});
+
+test("more citations than any answer has are left out of a stream", () => {
+  const events = eventsOfReply(
+    reply(
+      "One.",
+      Array.from({ length: 3_000 }, (_, i) => page(0, 4, `https://${i}.example`)),
+    ),
+  );
+  const reader = { push: () => events, end: () => ({ events: [], complete: true }) };
+  const out = utf8.decode(new TranslatedStream(reader, chatCodec.streamWriter(context), null).push(new Uint8Array()) ?? new Uint8Array());
+  expect(out.match(/"url_citation":\{/g)).toHaveLength(1_000);
+});
+
+test("citations are kept in the events of an answer", () => {
+  const whole = reply("One. Two.", [page(0, 4, "a"), page(5, 9, "b")]);
+  expect(replyOfEvents(eventsOfReply(whole))).toEqual(whole);
+});
+
+describe("an answer with citations in the next request", () => {
+  const hello = { role: "user", content: "And then?" };
+  const turnsOf = (codec: CallerCodec, body: JsonObject) => {
+    const read = codec.readRequest({ model: "m", ...body });
+    if ("unsupported" in read) throw new Error(JSON.stringify(read.unsupported));
+    const [turn] = read.request.turns;
+    return { text: turn?.parts.map((part) => ("text" in part ? part.text : "")).join(""), dropped: read.dropped };
+  };
+
+  test("is read by every surface, and what the next vendor cannot get is reported", () => {
+    const { message } = citedAnswer("chat").choices[0];
+    expect(turnsOf(chatCodec, { messages: [message, hello] })).toEqual({ text: said(CITED), dropped: ["messages[].annotations"] });
+    const { output } = citedAnswer("responses");
+    expect(turnsOf(responsesCodec, { input: [...output, hello] })).toEqual({
+      text: said(CITED),
+      dropped: ["input[].content[].annotations"],
+    });
+    const { content } = citedAnswer("messages");
+    const messages = [{ role: "assistant", content }, hello];
+    expect(turnsOf(messagesCodec, { messages })).toEqual({ text: said(CITED), dropped: ["messages[].content[].citations"] });
+  });
+
+  test("goes to Claude without what the gateway wrote for another vendor", () => {
+    const { content } = translated(geminiCodec, messagesCodec, citedAnswer("gemini"));
+    expect(historyForClaude([{ role: "assistant", content }, hello], "claude-sonnet-5")).toEqual([
+      { role: "assistant", content: [CITED.before, CITED.passage, CITED.after].map((text) => ({ type: "text", text })) },
+      hello,
+    ]);
+    expect(historyForClaude([{ role: "assistant", content: citedAnswer("messages").content }, hello], "claude-sonnet-5")).toBeNull();
+  });
+});

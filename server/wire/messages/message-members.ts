@@ -34,7 +34,8 @@ export function toolUseBlock(id: string, name: string, input: JsonObject): JsonO
 /** The content blocks for a part: one for each passage with citations of its own. */
 export function replyBlocks(part: ReplyPart): JsonObject[] {
   if (part.kind !== "text" || part.citations === undefined) return [replyBlock(part)].filter((block) => block !== null);
-  return citedPieces(part.text, part.citations).flatMap(({ text, citations }) => {
+  const writable = part.citations.filter((citation) => writeMessagesCitation(citation) !== null);
+  return citedPieces(part.text, writable).flatMap(({ text, citations }) => {
     const written = citations.map((citation) => writeMessagesCitation(citation)).filter((citation) => citation !== null);
     return text === "" ? [] : [written.length === 0 ? textBlock(text) : { type: "text", text, citations: written }];
   });

@@ -195,7 +195,7 @@ export class AnswerGuard {
   }
 
   private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
-    const movePassages = contents.passages.length === 0 ? null : this.redactedTexts.follow(contents.passages);
+    const movePassages = contents.passages.length === 0 ? null : this.redactedTexts.follow(contents, this.isWhole);
     yield* this.guardPieces(frame, contents, this.run);
     // After a block, other contents of the frame were not inspected.
     if (this.run.blocked !== null)

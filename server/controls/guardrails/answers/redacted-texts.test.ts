@@ -98,6 +98,13 @@ describe("a stream with citations", () => {
       expect([...(REDACTED.before + REDACTED.passage + REDACTED.after)].slice(start_index, end_index).join("")).toBe(REDACTED.passage);
   });
 
+  test("is cited at its very end before it is known to have ended", () => {
+    const passage = `It lies on a lake, says ${MAIL}.`;
+    const { events } = streamed("chat", citedStream("chat", { ...MAILS, passage, after: "" }));
+    const [{ start_index, end_index }] = members(events, "url_citation");
+    expect([...members(events, "content").join("")].slice(start_index, end_index).join("")).toBe(redacted(passage));
+  });
+
   test("of Gemini has the positions of the redacted text", () => {
     const { events } = streamed("gemini", citedStream("gemini", MAILS));
     const [segment] = members(events, "segment");
@@ -124,6 +131,19 @@ describe("positions in redacted text", () => {
     return [start_index, end_index];
   };
 
+  const grounding = (texts: readonly string[], segment: object) => ({
+    candidates: [
+      {
+        content: { role: "model", parts: texts.map((text) => ({ text })) },
+        groundingMetadata: {
+          groundingChunks: [{ web: { uri: PAGE_URL, title: "T" } }],
+          groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+        },
+        finishReason: "STOP",
+      },
+    ],
+  });
+
   test("within a value become the ends of its placeholder", () => {
     expect(positionsOf(annotated(`A ${MAIL} b`, 4, 10))).toEqual([2, 2 + LEFT.length]);
   });
@@ -140,13 +160,20 @@ describe("positions in redacted text", () => {
   test("count in the part that a segment names", () => {
     const body = citedAnswer("gemini", MAILS);
     const [candidate] = body.candidates;
-    candidate.content.parts.unshift({ text: `First ${MAIL}. ` });
+    candidate.content.parts.unshift({ text: `First ${MAIL}. And so on` });
     candidate.groundingMetadata.groundingSupports[0].segment.partIndex = 1;
     const guarded = whole("gemini", body).body.candidates[0];
     const { startIndex, endIndex, partIndex, text } = guarded.groundingMetadata.groundingSupports[0].segment;
     const part = Buffer.from(guarded.content.parts[partIndex].text);
     expect(part.subarray(startIndex, endIndex).toString()).toBe(REDACTED.passage);
     expect(text).toBe(REDACTED.passage);
+  });
+
+  test("count in parts whose values cross from one into the next", () => {
+    const body = grounding([`First joe@exa`, `mple.com, and Zürich.`], { partIndex: 1, startIndex: 14, endIndex: 22, text: "Zürich." });
+    const { content, groundingMetadata } = whole("gemini", body).body.candidates[0];
+    expect(content.parts).toEqual([{ text: `First ${LEFT}` }, { text: ", and Zürich." }]);
+    expect(groundingMetadata.groundingSupports[0].segment).toEqual({ partIndex: 1, startIndex: 6, endIndex: 14, text: "Zürich." });
   });
 
   test("in later parts of a response count from the start of their own part", () => {

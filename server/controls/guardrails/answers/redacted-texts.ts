@@ -1,8 +1,8 @@
-import type { CitedPassage, Place } from "../../../wire/texts/answer-texts.ts";
+import type { AnswerContents, CitedPassage, Place, TextPiece } from "../../../wire/texts/answer-texts.ts";
 import { TextPositions } from "../../../wire/texts/text-positions.ts";
 import { redactText } from "../redact.ts";
 import type { TextGuard } from "../text-guard.ts";
-import { type GuardedFinding, type HoldBack, placeholder } from "./hold-back.ts";
+import { type GuardedFinding, HoldBack, placeholder } from "./hold-back.ts";
 
 /** A range of a text, and the placeholder in its place. */
 interface Redaction {
@@ -21,6 +21,8 @@ interface StreamedText {
 
 /** Longer texts are not remembered. */
 const MAX_REMEMBERED = 1_000_000;
+/** Characters before the text that is held with which it is inspected. */
+const CONTEXT = 256;
 
 /** Remembers what was redacted in the texts of an answer, so that positions in them can follow. */
 export class RedactedTexts {
@@ -54,9 +56,12 @@ export class RedactedTexts {
   }
 
   /** Call before the texts of a frame are guarded. The result moves the passages afterwards, and returns whether any was moved. */
-  follow(passages: readonly CitedPassage[]): () => boolean {
+  follow({ passages, pieces }: AnswerContents, isWhole: boolean): () => boolean {
     const came = passages.map(({ places }) => (places === null ? null : textAt(places)));
+    const parts = isWhole ? pieces.map((piece) => [piece, textAt([piece])] as const) : [];
     return () => {
+      for (const channel of new Set(parts.map(([piece]) => piece.channel)))
+        this.align(parts.filter(([piece]) => piece.channel === channel));
       const known = new Map<string, Move>();
       let moved = false;
       for (const [at, passage] of passages.entries()) {
@@ -73,10 +78,44 @@ export class RedactedTexts {
     };
   }
 
+  /** What is held of one part was added to a later one: this puts each part's text back to where it was. */
+  private align(parts: readonly (readonly [TextPiece, string])[]): void {
+    const channel = parts[0]?.[0].channel;
+    const came = parts.map(([, text]) => text).join("");
+    const redactions = channel === undefined ? [] : this.inText(channel);
+    if (parts.length < 2 || between(came, redactions, "code units").left !== textAt(parts.map(([piece]) => piece))) return;
+    let start = 0;
+    for (const [{ holder, key }, text] of parts) {
+      const own = within(redactions, start, start + text.length);
+      holder[key] = between(text, own, "code units").left;
+      if (own.length > 0) this.wholes.set(text, own);
+      start += text.length;
+    }
+  }
+
   private inStream({ channel, unit }: CitedPassage): Move {
+    const redactions = this.inText(channel);
+    if (redactions.length === 0) return null;
+    const came = this.streamed.get(channel)?.came ?? null;
+    return came === null ? UNKNOWN : between(came, redactions, unit);
+  }
+
+  /** The redactions in a text so far, with those in what is still held as if the text ended here. */
+  private inText(channel: string): Redaction[] {
     const text = this.streamed.get(channel);
-    if (text === undefined || !text.hold.findings.some(isRedacted)) return null;
-    return text.came === null ? UNKNOWN : between(text.came, redactionsOf(text.hold.findings, text.before), unit);
+    if (text === undefined) return [];
+    const { hold, before, came } = text;
+    const { waiting } = hold;
+    if (came === null || waiting === "") return redactionsOf(hold.findings, before);
+    const context = came.slice(0, came.length - waiting.length).slice(-CONTEXT);
+    const ahead = new HoldBack(this.guard, context);
+    ahead.end(waiting);
+    const shift = before + came.length - waiting.length - context.length;
+    const coming = ahead.findings.map((finding) => ({ ...finding, start: finding.start + shift, end: finding.end + shift }));
+    return redactionsOf(
+      [...hold.findings, ...coming].toSorted((a, b) => a.start - b.start),
+      before,
+    );
   }
 
   private inWhole({ unit, places, channel }: CitedPassage, came: string): Move {
@@ -134,6 +173,17 @@ function moveOf({ holder, start, end, repeats }: CitedPassage, move: NonNullable
   holder[end] = to.of(moved[1]);
   if (repeats !== undefined && typeof holder[repeats] === "string") holder[repeats] = left.slice(...moved);
   return true;
+}
+
+/** Redactions in a part of a text; a value that crosses parts is replaced in the first of them. */
+function within(redactions: readonly Redaction[], from: number, to: number): Redaction[] {
+  return redactions
+    .filter(({ start, end }) => start < to && end > from)
+    .map(({ start, end, placeholder: written }) => ({
+      start: Math.max(0, start - from),
+      end: Math.min(end, to) - from,
+      placeholder: start < from ? "" : written,
+    }));
 }
 
 function movedPosition(position: number, redactions: readonly Redaction[], isEnd: boolean): number {
