@@ -352,3 +352,41 @@ describe("an answer with citations in the next request", () => {
     expect(historyForClaude([{ role: "assistant", content: citedAnswer("messages").content }, hello], "claude-sonnet-5")).toBeNull();
   });
 });
+
+describe("citations that Anthropic's caller asks for", () => {
+  const source = { type: "base64", media_type: "application/pdf", data: "JVBERi0=" };
+  const asked = (document: JsonObject) => {
+    const content = [
+      { type: "document", source, title: "atlas.pdf", ...document },
+      { type: "text", text: "Where?" },
+    ];
+    const read = messagesCodec.readRequest({ model: "m", max_tokens: 9, messages: [{ role: "user", content }] });
+    if ("unsupported" in read) throw new Error(JSON.stringify(read.unsupported));
+    return read.request;
+  };
+  const target = (name: string) => ({ name, maxOutputTokens: null });
+
+  test("are asked of a Claude at Bedrock", () => {
+    const written = converseCodec.writeRequest(
+      asked({ citations: { enabled: true } }),
+      target("anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    );
+    const [message] = ("body" in written ? written.body.messages : []) as any[];
+    expect(message.content[0]).toEqual({
+      document: { format: "pdf", name: "atlas", source: { bytes: "JVBERi0=" }, citations: { enabled: true } },
+    });
+  });
+
+  test.each([
+    ["chat", chatCodec, "gpt-6"],
+    ["responses", responsesCodec, "gpt-6"],
+    ["gemini", geminiCodec, "gemini-3-pro"],
+    ["converse", converseCodec, "amazon.nova-pro-v1:0"],
+  ] as const)("are refused by name where a model cannot be asked (%s)", (_name, codec, model) => {
+    const written = codec.writeRequest(asked({ citations: { enabled: true } }), target(model));
+    expect("unsupported" in written ? written.unsupported : []).toEqual([
+      { feature: "citations", message: "citations cannot be asked of this model" },
+    ]);
+    expect(codec.writeRequest(asked({ citations: { enabled: false } }), target(model))).toHaveProperty("body");
+  });
+});

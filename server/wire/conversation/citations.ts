@@ -13,13 +13,13 @@ export interface Citation {
 
 export type CitedSource = WebSource | DocumentSource;
 
-export interface WebSource {
+interface WebSource {
   readonly kind: "web";
   readonly url: string;
   readonly title: string | null;
 }
 
-export interface DocumentSource {
+interface DocumentSource {
   readonly kind: "document";
   /** A file's ID, a document's resource name or the name of its origin; null for a document sent in the request. */
   readonly id: string | null;
@@ -41,8 +41,8 @@ export function webPageOf(source: CitedSource): WebSource | null {
   return source.id !== null && /^https?:\/\//i.test(source.id) ? { kind: "web", url: source.id, title: source.title } : null;
 }
 
-/** A passage of an answer's text. */
-export interface Passage {
+/** A range of the text of one part of an answer. */
+export interface PartRange {
   readonly part: number;
   readonly start: number;
   readonly end: number;
@@ -83,8 +83,8 @@ export class JoinedText {
   }
 
   /** The same passage as positions in the parts; an empty passage is in the part that ends there. */
-  passages(start: number, end: number): Passage[] {
-    const found: Passage[] = [];
+  passages(start: number, end: number): PartRange[] {
+    const found: PartRange[] = [];
     let before = 0;
     for (const { part, at, text } of this.pieces) {
       const after = before + text.length;

@@ -39,6 +39,8 @@ export interface FilePart {
   readonly source: MediaSource | { readonly text: string };
   readonly mediaType: string | null;
   readonly name: string | null;
+  /** Whether the model is asked to say which of its statements come from the file. */
+  readonly cited?: true;
   readonly cache?: CacheHint;
 }
 

@@ -1,4 +1,4 @@
-import { type Citation, type CitedSource, JoinedText, MAX_CITATIONS, type Passage } from "../conversation/citations.ts";
+import { type Citation, type CitedSource, JoinedText, MAX_CITATIONS, type PartRange } from "../conversation/citations.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { TextPositions, type TextUnit } from "../texts/text-positions.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
@@ -95,7 +95,7 @@ export class AnswerCitations {
     if (this.reported.length < MAX_CITATIONS) this.reported.push({ segment, source, quote, body: this.body });
   }
 
-  private passages(segment: JsonObject, body: number, text: string): readonly Passage[] {
+  private passages(segment: JsonObject, body: number, text: string): readonly PartRange[] {
     const end = numberIn(segment, "endIndex");
     if (end === null) return this.joined.passages(0, text.length);
     const start = numberIn(segment, "startIndex") ?? 0;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { TextPositions } from "../texts/text-positions.ts";
 
 /** A text of an answer in which segments count. */
-export interface GroundedText {
+interface GroundedText {
   readonly text: string;
   readonly positions: TextPositions;
   /** Its place among the parts of a complete answer; null for the joined text of a stream. */

@@ -73,7 +73,7 @@ export function isForeignCitation(citation: JsonValue): boolean {
 }
 
 /** A piece of a text, with the citations of all of it. */
-export interface CitedPiece {
+interface CitedPiece {
   readonly text: string;
   readonly citations: readonly Citation[];
 }

@@ -1,4 +1,4 @@
-import { type Citation, JoinedText, MAX_CITATIONS, webPageOf } from "../conversation/citations.ts";
+import { type Citation, type JoinedText, MAX_CITATIONS, webPageOf } from "../conversation/citations.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { TextPositions } from "../texts/text-positions.ts";
 import { filledOf, objectOf, objectsOf, stringOf, wholeOf } from "./loose-fields.ts";

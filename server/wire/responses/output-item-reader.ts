@@ -19,9 +19,9 @@ export function outputMessageParts(content: unknown): AssistantPart[] {
 
 /** The citations in a text part of a response's output. */
 export function citationsOf(part: JsonObject, text: string): { citations?: Citation[] } {
-  const joined = new JoinedText();
-  joined.add(0, text);
-  const citations = readAnnotations(part.annotations, joined).map(({ part: _part, ...citation }) => citation);
+  const whole = new JoinedText();
+  whole.add(0, text);
+  const citations = readAnnotations(part.annotations, whole).map(({ part: _part, ...citation }) => citation);
   return citations.length === 0 ? {} : { citations };
 }
 
