@@ -122,7 +122,7 @@ Google's \`citationMetadata\` (recited text) is read like its grounding.
 - **Documents.** Anthropic's callers get the page, characters or block of a document where the provider reports them (Anthropic, Bedrock). Documents of other providers, which have no index in the request, are left out there. Chat completions have only web pages, so a document is left out unless it has a web address.
 - **Quotes** (\`cited_text\`) are left out for OpenAI's formats and for web pages in Gemini's.
 - **\`encrypted_index\`** is empty in citations of other vendors' pages, and such citations are removed before the request reaches a Claude.
-- At most 1,000 citations of an answer are carried over.
+- At most 1,000 citations are carried over of a stream, and of a text in OpenAI's and Google's formats.
 
 ## Embeddings
 

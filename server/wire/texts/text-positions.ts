@@ -22,6 +22,7 @@ export class TextPositions {
   /** The position in code units of one counted in the unit; null if the text is shorter, or the position within a character. */
   from(position: number): number | null {
     const { counts } = this;
+    if (!Number.isInteger(position)) return null;
     if (counts === null) return position >= 0 && position <= this.text.length ? position : null;
     let low = 0;
     let high = this.text.length;

@@ -136,7 +136,7 @@ const sse = (events: readonly Loose[], end = "") =>
   encoder.encode(events.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("") + end);
 
 /** The same answer as a stream. */
-export function citedStream(format: CitingFormat, cited = CITED): Uint8Array {
+export function citedStream(format: CitingFormat, cited = CITED): Uint8Array<ArrayBuffer> {
   const { annotated, grounding, inMessages, inConverse, urlCitation } = sourcesOf(cited);
   const { before, passage, after } = cited;
   const pieces = [before, passage.slice(0, 9), passage.slice(9), after];
