@@ -41,9 +41,9 @@ function countsOf(unit: TextUnit, text: string): Uint32Array {
   for (let at = 0; at < text.length; at++) {
     counts[at] = count;
     const code = text.codePointAt(at) ?? 0;
-    count += unit === "code points" ? 1 : code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    // The middle of a surrogate pair is no position of its own; it counts as the end of the character.
+    // The middle of a surrogate pair is no position of its own: it counts as the start of the character.
     if (code > 0xffff) counts[++at] = count;
+    count += unit === "code points" ? 1 : code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   }
   counts[text.length] = count;
   return counts;
