@@ -1,4 +1,4 @@
-import { type Citation, webPageOf } from "../conversation/citations.ts";
+import { type Citation, JoinedText, webPageOf } from "../conversation/citations.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { TextPositions } from "../texts/text-positions.ts";
 
@@ -54,5 +54,26 @@ export class GroundingWriter {
     const at = this.chunkAt.get(key) ?? this.chunks.push(chunk) - 1;
     this.chunkAt.set(key, at);
     return at;
+  }
+}
+
+/** The grounding of a streamed candidate. Clients join its pieces, so segments count in all of its text, as Google's do. */
+export class StreamedGrounding {
+  private readonly joined = new JoinedText();
+  private readonly cited: { readonly part: number; readonly citation: Citation }[] = [];
+
+  add(part: number, text: string): void {
+    this.joined.add(part, text);
+  }
+
+  cite(part: number, citation: Citation): void {
+    this.cited.push({ part, citation });
+  }
+
+  member(): JsonObject {
+    const writer = new GroundingWriter();
+    const grounded = groundedText(this.cited.length === 0 ? "" : this.joined.text, null);
+    for (const { part, citation } of this.cited) writer.add(citation, grounded, this.joined.startOf(part));
+    return writer.member();
   }
 }

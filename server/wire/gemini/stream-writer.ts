@@ -1,6 +1,5 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
-import { type Citation, JoinedText } from "../conversation/citations.ts";
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { lineJson } from "../streams/sse-data.ts";
@@ -8,7 +7,7 @@ import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
-import { groundedText, GroundingWriter } from "./grounding-writer.ts";
+import { StreamedGrounding } from "./grounding-writer.ts";
 import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
 import { envelope, pictureMember, showsThoughts } from "./reply-writer.ts";
 
@@ -18,12 +17,6 @@ interface OpenPart {
   readonly begin: PartStart;
   arguments: string;
   signature?: Signature;
-}
-
-/** The visible text of a candidate, and what is cited in it. */
-interface Sources {
-  readonly joined: JoinedText;
-  readonly cited: { readonly part: number; readonly citation: Citation }[];
 }
 
 interface Stop {
@@ -52,7 +45,7 @@ export class GeminiStreamWriter implements StreamWriter {
   private readonly visible: boolean;
   private readonly open = new Map<string, OpenPart>();
   private readonly stops = new Map<number, Stop>();
-  private readonly sources = new Map<number, Sources>();
+  private readonly sources = new Map<number, StreamedGrounding>();
   private readonly malformed = new Set<number>();
   private id: string | null = null;
   private usage: Usage | null = null;
@@ -78,7 +71,7 @@ export class GeminiStreamWriter implements StreamWriter {
         this.stops.set(event.candidate, { reason: event.reason, detail: event.stopDetail });
         return "";
       case "citation":
-        this.sourcesOf(event.candidate).cited.push(event);
+        this.sourcesOf(event.candidate).cite(event.part, event.citation);
         return "";
       case "picture":
         return this.piece(event.candidate, pictureMember(event));
@@ -113,7 +106,7 @@ export class GeminiStreamWriter implements StreamWriter {
     const signed = event.kind === "signature" ? thoughtSignature(event.signature) : {};
     const text = event.kind === "delta" ? event.text : "";
     if (text === "" && signed.thoughtSignature === undefined) return "";
-    if (!reasoning) this.sourcesOf(event.candidate).joined.add(event.part, text);
+    if (!reasoning) this.sourcesOf(event.candidate).add(event.part, text);
     return this.piece(event.candidate, { text, ...(reasoning && { thought: true }), ...signed });
   }
 
@@ -142,21 +135,12 @@ export class GeminiStreamWriter implements StreamWriter {
     const broken = stop.reason === "tool_call" && this.malformed.has(index);
     const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(stop.reason, stop.detail);
     // Without a part, the official client drops the whole answer from its chat history.
-    return { content: { parts: [{ text: "" }], role: "model" }, ...finish, ...this.grounding(index), index };
+    return { content: { parts: [{ text: "" }], role: "model" }, ...finish, ...this.sourcesOf(index).member(), index };
   }
 
-  /** Clients join the pieces, so segments count in all of the text, as Google's do. */
-  private grounding(index: number): JsonObject {
-    const { joined, cited } = this.sourcesOf(index);
-    const writer = new GroundingWriter();
-    const grounded = groundedText(cited.length === 0 ? "" : joined.text, null);
-    for (const { part, citation } of cited) writer.add(citation, grounded, joined.startOf(part));
-    return writer.member();
-  }
-
-  private sourcesOf(index: number): Sources {
+  private sourcesOf(index: number): StreamedGrounding {
     let sources = this.sources.get(index);
-    if (sources === undefined) this.sources.set(index, (sources = { joined: new JoinedText(), cited: [] }));
+    if (sources === undefined) this.sources.set(index, (sources = new StreamedGrounding()));
     return sources;
   }
 }

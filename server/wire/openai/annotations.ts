@@ -1,4 +1,5 @@
 import { type Citation, type JoinedText, MAX_CITATIONS, webPageOf } from "../conversation/citations.ts";
+import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { TextPositions } from "../texts/text-positions.ts";
 import { filledOf, objectOf, objectsOf, stringOf, wholeOf } from "./loose-fields.ts";
@@ -22,6 +23,11 @@ export function readAnnotations(annotations: unknown, joined: JoinedText): (Cita
     const passages = isKnown ? joined.passages(start, end) : joined.passages(0, text.length);
     return passages.map((passage) => ({ ...passage, quote: null, source }));
   });
+}
+
+/** What a delta cites in the text of a candidate so far. */
+export function citationEvents(candidate: number, annotations: unknown, joined: JoinedText): ConversationEvent[] {
+  return readAnnotations(annotations, joined).map(({ part, ...citation }) => ({ kind: "citation", candidate, part, citation }));
 }
 
 function sourceOf(type: unknown, holder: JsonObject): Citation["source"] | null {

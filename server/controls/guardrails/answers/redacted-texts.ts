@@ -1,15 +1,17 @@
 import type { AnswerContents, CitedPassage, Place, TextPiece } from "../../../wire/texts/answer-texts.ts";
-import { TextPositions } from "../../../wire/texts/text-positions.ts";
 import { redactText } from "../redact.ts";
 import type { TextGuard } from "../text-guard.ts";
-import { type GuardedFinding, HoldBack, placeholder } from "./hold-back.ts";
-
-/** A range of a text, and the placeholder in its place. */
-interface Redaction {
-  readonly start: number;
-  end: number;
-  readonly placeholder: string;
-}
+import { HoldBack } from "./hold-back.ts";
+import {
+  redactionMove,
+  isRedacted,
+  type PositionMove,
+  movePassage,
+  type Redaction,
+  redactionsOf,
+  UNKNOWN_MOVE,
+  redactionsWithin,
+} from "./redactions.ts";
 
 interface StreamedText {
   /** Null if it has become too long to be remembered. */
@@ -62,7 +64,7 @@ export class RedactedTexts {
     return () => {
       for (const channel of new Set(parts.map(([piece]) => piece.channel)))
         this.align(parts.filter(([piece]) => piece.channel === channel));
-      const known = new Map<string, Move>();
+      const known = new Map<string, PositionMove>();
       let moved = false;
       for (const [at, passage] of passages.entries()) {
         const text = came[at] ?? null;
@@ -72,7 +74,7 @@ export class RedactedTexts {
           move = text === null ? this.inStream(passage) : this.inWhole(passage, text);
           known.set(key, move);
         }
-        if (move !== null) moved = moveOf(passage, move) || moved;
+        if (move !== null) moved = movePassage(passage, move) || moved;
       }
       return moved;
     };
@@ -83,21 +85,21 @@ export class RedactedTexts {
     const channel = parts[0]?.[0].channel;
     const came = parts.map(([, text]) => text).join("");
     const redactions = channel === undefined ? [] : this.inText(channel);
-    if (parts.length < 2 || between(came, redactions, "code units").left !== textAt(parts.map(([piece]) => piece))) return;
+    if (parts.length < 2 || redactionMove(came, redactions, "code units").left !== textAt(parts.map(([piece]) => piece))) return;
     let start = 0;
     for (const [{ holder, key }, text] of parts) {
-      const own = within(redactions, start, start + text.length);
-      holder[key] = between(text, own, "code units").left;
+      const own = redactionsWithin(redactions, start, start + text.length);
+      holder[key] = redactionMove(text, own, "code units").left;
       if (own.length > 0) this.wholes.set(text, own);
       start += text.length;
     }
   }
 
-  private inStream({ channel, unit }: CitedPassage): Move {
+  private inStream({ channel, unit }: CitedPassage): PositionMove {
     const redactions = this.inText(channel);
     if (redactions.length === 0) return null;
     const came = this.streamed.get(channel)?.came ?? null;
-    return came === null ? UNKNOWN : between(came, redactions, unit);
+    return came === null ? UNKNOWN_MOVE : redactionMove(came, redactions, unit);
   }
 
   /** The redactions in a text so far, with those in what is still held as if the text ended here. */
@@ -118,99 +120,19 @@ export class RedactedTexts {
     );
   }
 
-  private inWhole({ unit, places, channel }: CitedPassage, came: string): Move {
+  private inWhole({ unit, places, channel }: CitedPassage, came: string): PositionMove {
     const left = textAt(places ?? []);
     if (left === came) return null;
     const streamed = this.streamed.get(channel);
     const findings =
       streamed?.came === came ? redactionsOf(streamed.hold.findings, streamed.before) : (this.wholes.get(came) ?? this.inspected(came));
-    const move = between(came, findings, unit);
-    return move.left === left ? move : UNKNOWN;
+    const move = redactionMove(came, findings, unit);
+    return move.left === left ? move : UNKNOWN_MOVE;
   }
 
   private inspected(text: string): readonly Redaction[] {
     return redactionsOf(redactText(this.guard, text).findings, 0);
   }
-}
-
-/** How positions move; null if the text was not changed. */
-type Move = Moving | typeof UNKNOWN | null;
-
-/** The text was changed in a way that is not known any more. */
-const UNKNOWN = "unknown";
-
-interface Moving {
-  readonly left: string;
-  readonly from: TextPositions;
-  readonly to: TextPositions;
-  readonly redactions: readonly Redaction[];
-}
-
-function between(came: string, redactions: readonly Redaction[], unit: CitedPassage["unit"]): Moving {
-  let left = "";
-  let at = 0;
-  for (const { start, end, placeholder: written } of redactions) {
-    left += came.slice(at, start) + written;
-    at = end;
-  }
-  left += came.slice(at);
-  return { left, from: new TextPositions(unit, came), to: new TextPositions(unit, left), redactions };
-}
-
-/** A position within a redacted value becomes the start or end of the placeholder. */
-function moveOf({ holder, start, end, repeats }: CitedPassage, move: NonNullable<Move>): boolean {
-  const given = [start, end].map((key) => (typeof holder[key] === "number" ? holder[key] : 0));
-  if (move === UNKNOWN) {
-    holder[start] = holder[end] = 0;
-    return given.some((position) => position !== 0);
-  }
-  const { from, to, redactions, left } = move;
-  const [first, last] = given.map((position) => from.from(position));
-  if (first == null || last == null) return false;
-  const moved = [movedPosition(first, redactions, start === end), movedPosition(last, redactions, true)] as const;
-  // Google leaves out a position of 0.
-  if (holder[start] !== undefined || moved[0] > 0) holder[start] = to.of(moved[0]);
-  holder[end] = to.of(moved[1]);
-  if (repeats !== undefined && typeof holder[repeats] === "string") holder[repeats] = left.slice(...moved);
-  return true;
-}
-
-/** Redactions in a part of a text; a value that crosses parts is replaced in the first of them. */
-function within(redactions: readonly Redaction[], from: number, to: number): Redaction[] {
-  return redactions
-    .filter(({ start, end }) => start < to && end > from)
-    .map(({ start, end, placeholder: written }) => ({
-      start: Math.max(0, start - from),
-      end: Math.min(end, to) - from,
-      placeholder: start < from ? "" : written,
-    }));
-}
-
-function movedPosition(position: number, redactions: readonly Redaction[], isEnd: boolean): number {
-  let shift = 0;
-  for (const {
-    start,
-    end,
-    placeholder: { length },
-  } of redactions) {
-    if (position <= start) break;
-    if (position < end) return start + shift + (isEnd ? length : 0);
-    shift += length - (end - start);
-  }
-  return position + shift;
-}
-
-const isRedacted = ({ action }: GuardedFinding): boolean => action === "redact";
-
-/** Findings that overlap are replaced together, by the placeholder of the first. */
-function redactionsOf(findings: readonly GuardedFinding[], before: number): Redaction[] {
-  const redactions: Redaction[] = [];
-  for (const { start, end, category } of findings.filter(isRedacted)) {
-    const last = redactions.at(-1);
-    if (last !== undefined && start - before < last.end) last.end = Math.max(last.end, end - before);
-    else redactions.push({ start: Math.max(0, start - before), end: end - before, placeholder: placeholder(category) });
-  }
-  return redactions;
 }
 
 function textAt(places: readonly Place[]): string {

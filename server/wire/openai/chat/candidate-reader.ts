@@ -3,7 +3,7 @@ import { JoinedText } from "../../conversation/citations.ts";
 import type { ConversationEvent } from "../../conversation/reply.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { newCallId } from "../call-id.ts";
-import { readAnnotations } from "../annotations.ts";
+import { citationEvents } from "../annotations.ts";
 import { argumentsText, contentPieces, pictures } from "./assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./stop.ts";
 import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "../loose-fields.ts";
@@ -51,7 +51,7 @@ export class CandidateReader {
     if (delta !== null) {
       this.piece("reasoning", filledOf(delta.reasoning_content) ?? filledOf(delta.reasoning));
       for (const { kind, text } of contentPieces(delta.content)) this.piece(kind, text);
-      this.cite(delta.annotations);
+      for (const event of citationEvents(this.index, delta.annotations, this.content)) this.emit(event);
       this.piece("refusal", filledOf(delta.refusal));
       for (const { mediaType, base64 } of pictures(delta)) {
         this.endText();
@@ -91,11 +91,6 @@ export class CandidateReader {
     }
     this.emit({ kind: "delta", candidate: this.index, part: this.text.part, text });
     if (kind === "text") this.content.add(this.text.part, text);
-  }
-
-  private cite(annotations: unknown): void {
-    for (const { part, ...citation } of readAnnotations(annotations, this.content))
-      this.emit({ kind: "citation", candidate: this.index, part, citation });
   }
 
   private endText(): void {
