@@ -95,12 +95,34 @@ const BESIDE = `## Other rules
 - **Output ceiling.** Anthropic requires one: if the caller sends none it is the model's \`max_output_tokens\`, otherwise 4096.
 - **Reasoning.** Effort and token budget are converted into each other if a format has only one of them, or if a Claude accepts only one: tokens from 3.7 on, effort from 4.6 on. What a provider signs (thinking blocks, thought signatures, encrypted reasoning) goes back only to a provider of the same family. OpenAI's encrypted reasoning, which another account refuses, goes back only to the provider record that it came from.
 - **Pictures in answers** are \`images\` of a chat message or delta (data URLs, as OpenRouter returns them) and \`image_generation_call\` items of a response. An Anthropic message has no place for one: a text says that it was left out. If a caller sends them back (as \`images\`, as picture parts of an assistant's message, as such items, as inline data of Gemini's model), the model sees them before the user's next text; without such a turn they are dropped.
+- **Citations in answers** are carried over to [what the caller's format has for them](#citations). Sent back in the next request, they are dropped: other vendors take only their own.
 - **Files for OpenAI's formats** get a name with the extension of their type, and text files are sent as text, under their name.
 - **Tool-call IDs** that a vendor does not accept (more than 40 characters for OpenAI's chat, more than 64 for its responses, other characters for Anthropic and Bedrock) are replaced in the request, in the call and in its result alike.
 - **Failed tools.** OpenAI's formats cannot mark a result as an error: its text then begins with \`Error\`, unless it already does.
 - **Fees.** Audio tokens that a provider reports are metered at the model's audio prices. The vendor's own web searches (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response, one for a chat completion with \`web_search_options\`) are metered at \`web_search_cost_per_thousand\`. A search without a price leaves the call unpriced. Other tools that a vendor runs for a fee (\`file_search\`, \`code_interpreter\`, \`image_generation\`, Anthropic's code execution, Google Maps) are metered at the model's \`tool_prices\`. [Limits](../guides/limits.md#web-searches) says what a budget holds for them.
 - **Usage** is converted into the caller's format. If a provider reports none it is estimated, the vendor's tools that the answer shows are added, and the row says so.
 - **Errors** of a provider come in the caller's own envelope.
+
+## Citations
+
+Answers come with the web pages and documents that a model cites: its own vendor's searches, the documents of a Messages request with \`citations: {"enabled": true}\` (asked of Claude at Bedrock, too), or a server that searches unasked.
+
+| format | member | positions |
+| --- | --- | --- |
+| chat completions | \`annotations\` of a message or delta: \`url_citation\` | characters of all of \`content\`, as Python counts them (Unicode code points), the end exclusive |
+| responses | \`annotations\` of a text and \`response.output_text.annotation.added\`: \`url_citation\`, \`file_citation\` for documents with an ID or name of their own | code points of the text part; for a file the point where the citation belongs |
+| messages | \`citations\` of a text block and \`citations_delta\` | none: the block is the cited passage |
+| Gemini | \`groundingMetadata\` of the candidate, in a stream in its last piece | bytes in UTF-8: of the part that \`partIndex\` names, in a stream of all text |
+| Converse (read only) | \`citationsContent\`, and \`citation\` deltas | none, as with messages |
+| completions | none | |
+
+Google's \`citationMetadata\` (recited text) is read like its grounding.
+
+- **Blocks.** A whole answer is cut into blocks where cited passages begin and end. A stream has sent its text before its sources are known, so the block holds the passage and what was sent before it since the last citation. For Gemini and chat completions, which report sources at the end, that is the whole text.
+- **Documents.** Anthropic's callers get the page, characters or block of a document where the provider reports them (Anthropic, Bedrock). Documents of other providers, which have no index in the request, are left out there. Chat completions have only web pages, so a document is left out unless it has a web address.
+- **Quotes** (\`cited_text\`) are left out for OpenAI's formats and for web pages in Gemini's.
+- **\`encrypted_index\`** is empty in citations of other vendors' pages, and such citations are removed before the request reaches a Claude.
+- At most 1,000 citations are carried over of a stream, and of a text in OpenAI's and Google's formats.
 
 ## Embeddings
 

@@ -97,14 +97,6 @@ export const MESSAGES_PROBES: readonly ReaderProbe[] = [
   ["`mcp_servers`", { mcp_servers: [{ type: "url", url: "https://tools.example", name: "x" }] }],
   ["`max_tokens: 0`", { max_tokens: 0 }],
   ["the vendor's own tools", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
-  [
-    "citations",
-    {
-      messages: [
-        said("user", { type: "document", source: { type: "text", media_type: "text/plain", data: "x" }, citations: { enabled: true } }),
-      ],
-    },
-  ],
   ["content blocks that only the vendor has", { messages: [said("user", { type: "container_upload", file_id: "f" })] }],
   ["an `output_config.format` other than a JSON schema", { output_config: { format: { type: "grammar" } } }],
 ];
@@ -199,6 +191,10 @@ export const WRITER_PROBES: readonly WriterProbe[] = [
     withParts({ kind: "image", source: { base64: "/9j/4AAQ" }, mediaType: "image/jpeg", detail: "low" }),
   ],
   ["a file's name", withParts({ kind: "file", source: { base64: "JVBERi0=" }, mediaType: "application/pdf", name: "a.pdf" })],
+  [
+    "citations of a file",
+    withParts({ kind: "file", source: { base64: "JVBERi0=" }, mediaType: "application/pdf", name: null, cited: true }),
+  ],
   ["a PDF as data", file({ base64: "JVBERi0=" }, "application/pdf")],
   ["a spreadsheet as data", file({ base64: "UEsDBA==" }, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")],
   ["audio as WAV", withParts({ kind: "audio", base64: "UklGRg==", mediaType: "audio/wav" })],
@@ -231,6 +227,11 @@ export const MODEL_PROBES: Readonly<Record<"chat" | "messages" | "gemini" | "con
   gemini: [["reasoning, for a model that does not reason", effort, { name: "gemini-2.0-flash" }]],
   converse: [
     ["top k, for a Nova model", { topK: 5 }, { name: "amazon.nova-pro-v1:0" }],
+    [
+      "citations of a file, for a model other than Claude",
+      withParts({ kind: "file", source: { base64: "JVBERi0=" }, mediaType: "application/pdf", name: null, cited: true }),
+      { name: "amazon.nova-pro-v1:0" },
+    ],
     ["top k, for another family", { topK: 5 }, { name: "meta.llama3-3-70b-instruct-v1:0" }],
     ["reasoning, for a model without a field for it", effort, { name: "meta.llama3-3-70b-instruct-v1:0" }],
     [

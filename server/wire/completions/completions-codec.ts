@@ -112,6 +112,7 @@ export const completionsCodec: ConversationCodec = {
     image_detail: "prompt",
     file: "prompt",
     file_name: "prompt",
+    citations: "citations",
     audio: "prompt",
     cache: "prompt",
     system_turn: "prompt",

@@ -1,3 +1,5 @@
+import type { Citation } from "./citations.ts";
+
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | ToolResultPart;
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | RefusalPart;
 
@@ -17,6 +19,8 @@ export interface TextPart {
   readonly text: string;
   readonly cache?: CacheHint;
   readonly signature?: Signature;
+  /** Only in answers. */
+  readonly citations?: readonly Citation[];
 }
 
 export type MediaSource = { readonly base64: string } | { readonly url: string } | { readonly fileId: string };
@@ -35,6 +39,8 @@ export interface FilePart {
   readonly source: MediaSource | { readonly text: string };
   readonly mediaType: string | null;
   readonly name: string | null;
+  /** Whether the model is asked to say which of its statements come from the file. */
+  readonly cited?: true;
   readonly cache?: CacheHint;
 }
 

@@ -10,6 +10,14 @@ function* mediaIn({ turns }: ConversationRequest): Generator<ImagePart | FilePar
   }
 }
 
+/** For formats in which a model cannot be asked to cite the files of a request. */
+export const NO_CITATIONS = "citations cannot be asked of this model";
+
+export function asksForCitations(request: ConversationRequest): boolean {
+  for (const part of mediaIn(request)) if (part.kind === "file" && part.cited === true) return true;
+  return false;
+}
+
 /** For formats in which a request cannot choose how closely an image is looked at. */
 export function detailLosses(request: ConversationRequest): Feature[] {
   for (const part of mediaIn(request))

@@ -1,5 +1,6 @@
 import type { Usage } from "../usage.ts";
 import type { ConversationEvent, ConversationReply, PicturePart, StopReason } from "./reply.ts";
+import type { Citation } from "./citations.ts";
 import type { AssistantPart, Signature } from "./conversation-parts.ts";
 
 /** Characters per delta, similar to what models send. */
@@ -27,6 +28,8 @@ export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
           signature: content.signature,
           redacted: content.kind === "reasoning" && content.redacted,
         });
+      if (content.kind === "text")
+        for (const citation of content.citations ?? []) events.push({ kind: "citation", candidate, part, citation });
       events.push({ kind: "part_end", candidate, part });
     }
     events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
@@ -53,6 +56,7 @@ interface Grown {
   text: string;
   signature: Signature | null;
   redacted: boolean;
+  readonly citations: Citation[];
 }
 
 interface GrownCandidate {
@@ -75,7 +79,8 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
       if (event.kind === "stop") candidate.stop = event;
       else if (event.kind === "picture")
         candidate.parts.set(event.part, { kind: "picture", mediaType: event.mediaType, base64: event.base64 });
-      else if (event.kind === "part_start") candidate.parts.set(event.part, { start: event, text: "", signature: null, redacted: false });
+      else if (event.kind === "part_start")
+        candidate.parts.set(event.part, { start: event, text: "", signature: null, redacted: false, citations: [] });
       else grow(candidate.parts.get(event.part), event);
     }
   }
@@ -96,13 +101,14 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
 function grow(part: Grown | PicturePart | undefined, event: ConversationEvent): void {
   if (part === undefined || "kind" in part) return;
   if (event.kind === "delta") part.text += event.text;
+  else if (event.kind === "citation") part.citations.push(event.citation);
   else if (event.kind === "signature") {
     part.signature = event.signature;
     part.redacted = event.redacted;
   }
 }
 
-function partOf({ start, text, signature, redacted }: Grown): AssistantPart {
+function partOf({ start, text, signature, redacted, citations }: Grown): AssistantPart {
   const signed = signature === null ? {} : { signature };
   switch (start.type) {
     case "tool_call":
@@ -112,6 +118,6 @@ function partOf({ start, text, signature, redacted }: Grown): AssistantPart {
     case "refusal":
       return { kind: "refusal", text };
     case "text":
-      return { kind: "text", text, ...signed };
+      return { kind: "text", text, ...signed, ...(citations.length > 0 && { citations }) };
   }
 }

@@ -1,4 +1,5 @@
 import type { Usage } from "../usage.ts";
+import type { Citation } from "./citations.ts";
 import type { AssistantPart, Signature } from "./conversation-parts.ts";
 
 /** Why a model stopped, independent of the vendor. */
@@ -47,8 +48,8 @@ export interface ConversationReply {
 
 /**
  * An answer's stream, independent of the vendor. The parts of a candidate are numbered from 0 in order of their start;
- * each is started, filled and ended before `stop`, and several may be open at once. `usage` is cumulative: the last one
- * counts.
+ * each is started, filled and ended before `stop`, and several may be open at once. A citation concerns text of its part that
+ * came before, and may follow the part's end. `usage` is cumulative: the last one counts.
  */
 export type ConversationEvent =
   | { readonly kind: "start"; readonly id: string | null }
@@ -70,6 +71,7 @@ export type ConversationEvent =
       readonly signature: Signature;
       readonly redacted: boolean;
     }
+  | { readonly kind: "citation"; readonly candidate: number; readonly part: number; readonly citation: Citation }
   /** A part that is sent as a whole. */
   | { readonly kind: "picture"; readonly candidate: number; readonly part: number; readonly mediaType: string; readonly base64: string }
   | { readonly kind: "part_end"; readonly candidate: number; readonly part: number }

@@ -98,6 +98,7 @@ export const FEATURES = [
   "image_detail",
   "file",
   "file_name",
+  "citations",
   "audio",
   "cache",
   "system_turn",

@@ -2,6 +2,7 @@ import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.t
 import { type ServiceTier, type Usage, withOutputSince } from "../usage.ts";
 import { FrameTooLarge } from "../streams/stream-bounds.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
+import { MAX_CITATIONS } from "./citations.ts";
 import type { ConversationEvent } from "./reply.ts";
 
 const encoder = new TextEncoder();
@@ -23,6 +24,7 @@ export class TranslatedStream implements StreamCodec {
   private textLength = 0;
   private stopped = false;
   private kept = 0;
+  private citations = 0;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
@@ -85,6 +87,7 @@ export class TranslatedStream implements StreamCodec {
     let text = "";
     for (const event of events) {
       if (this.providerError !== null) break;
+      if (event.kind === "citation" && ++this.citations > MAX_CITATIONS) continue;
       const tooLarge = this.tooLarge(event);
       const checkedEvent = tooLarge === null ? event : faultOf(tooLarge);
       this.note(checkedEvent);
@@ -96,6 +99,7 @@ export class TranslatedStream implements StreamCodec {
   /** Writers keep in memory what the end of an answer repeats, and what may not be sent yet. */
   private tooLarge(event: ConversationEvent): FrameTooLarge | null {
     if (event.kind === "delta") this.kept += event.text.length + EVENT_CHARACTERS;
+    else if (event.kind === "citation") this.kept += (event.citation.quote?.length ?? 0) + PART_CHARACTERS;
     else if (event.kind !== "usage") this.kept += PART_CHARACTERS;
     return this.kept > MAX_KEPT_CHARACTERS ? new FrameTooLarge("the answer is too large to be translated") : null;
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import fc from "fast-check";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/conversation-parts.ts";
+import type { AssistantPart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { chatCodec } from "../openai/chat/codec.ts";
 import type { Usage } from "../usage.ts";
@@ -77,7 +77,13 @@ const EXPECTED: Readonly<Record<string, ConversationReply>> = {
   }),
   length: answer([{ kind: "text", text: "Once upon a" }], { stop: "length" }),
   "stop-sequence": answer([{ kind: "text", text: "1 2 " }], { stop: "stop_sequence", stopSequence: "3" }),
-  citations: answer([{ kind: "text", text: "Bern is the capital." }]),
+  citations: answer([
+    {
+      kind: "text",
+      text: "Bern is the capital.",
+      citations: [{ start: 0, end: 20, quote: "x", source: { kind: "document", id: null, title: "atlas", place: null } }],
+    },
+  ]),
   "server-tool": answer([{ kind: "text", text: "Found it." }]),
 };
 
@@ -114,6 +120,9 @@ function assembled(events: readonly ConversationEvent[]): ConversationReply {
           part.kind === "tool_call"
             ? { ...part, arguments: part.arguments + event.text }
             : ({ ...part, text: part.text + event.text } as AssistantPart);
+    } else if (event.kind === "citation") {
+      const part = parts[event.part] as TextPart;
+      parts[event.part] = { ...part, citations: [...(part.citations ?? []), event.citation] };
     } else throw new Error(`unexpected ${event.kind}`);
   }
   if (stop === null) throw new Error("no stop");

@@ -8,6 +8,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from "../conversation/conversation-parts.ts";
+import { NO_CITATIONS } from "../conversation/media-losses.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { toolInput } from "../messages/tool-input.ts";
 import { withoutBlankEnd } from "../messages/write-turns.ts";
@@ -118,6 +119,7 @@ class MessageWriter {
       case "image":
         return converseImageBlock(part, this.report);
       case "file":
+        if (part.cited === true && this.family !== "claude") this.report.refuse("citations", NO_CITATIONS);
         return converseDocumentBlock(part, this.documents, this.report);
       case "audio":
         return converseAudioBlock(part, this.report);

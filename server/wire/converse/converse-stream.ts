@@ -3,6 +3,7 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { servedByBedrock } from "../serving.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";
+import { readConverseCitations } from "./citations.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";
 import { streamFault } from "./fault.ts";
 import { converseStop } from "./stop.ts";
@@ -16,6 +17,8 @@ interface OpenPart {
   filled: boolean;
   signature: string;
   redacted: boolean;
+  length: number;
+  readonly citations: JsonObject[];
 }
 
 /** Reads the frames of ConverseStream. Usage follows `messageStop`, so an answer can be complete without it. */
@@ -107,7 +110,7 @@ export class ConverseStreamReader implements StreamReader {
     this.start(events);
     const part = this.parts++;
     this.calledTools = true;
-    this.open.set(index, { part, type: "tool_call", filled: false, signature: "", redacted: false });
+    this.open.set(index, { part, type: "tool_call", filled: false, signature: "", redacted: false, length: 0, citations: [] });
     const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : newToolUseId(part);
     events.push({ kind: "part_start", candidate: 0, part, type: "tool_call", id, name: toolUse.name });
   }
@@ -120,6 +123,10 @@ export class ConverseStreamReader implements StreamReader {
       const part = this.open.get(index);
       const { input } = delta.toolUse;
       if (part?.type === "tool_call" && typeof input === "string" && input !== "") this.fill(part, input, events);
+    } else if (isObject(delta.citation)) {
+      const { citations } = this.opened(index, "text", events);
+      refuseTooManyParts(citations.length);
+      citations.push(delta.citation);
     } else if (isObject(delta.reasoningContent)) {
       const { text, signature, redactedContent } = delta.reasoningContent;
       if (typeof text === "string" && text !== "") this.fill(this.opened(index, "reasoning", events), text, events);
@@ -138,7 +145,7 @@ export class ConverseStreamReader implements StreamReader {
     if (open?.type === type) return open;
     this.close(index, events);
     this.start(events);
-    const begun: OpenPart = { part: this.parts++, type, filled: false, signature: "", redacted: false };
+    const begun: OpenPart = { part: this.parts++, type, filled: false, signature: "", redacted: false, length: 0, citations: [] };
     this.open.set(index, begun);
     events.push({ kind: "part_start", candidate: 0, part: begun.part, type });
     return begun;
@@ -146,6 +153,7 @@ export class ConverseStreamReader implements StreamReader {
 
   private fill(part: OpenPart, text: string, events: ConversationEvent[]): void {
     part.filled = true;
+    part.length += text.length;
     events.push({ kind: "delta", candidate: 0, part: part.part, text });
   }
 
@@ -153,11 +161,13 @@ export class ConverseStreamReader implements StreamReader {
     const open = this.open.get(index);
     if (open === undefined) return;
     this.open.delete(index);
-    const { part, type, filled, signature, redacted } = open;
+    const { part, type, filled, signature, redacted, length, citations } = open;
     // A tool call without arguments has no delta, but its arguments must still be the JSON text of an object.
     if (type === "tool_call" && !filled) events.push({ kind: "delta", candidate: 0, part, text: "{}" });
     if (signature !== "")
       events.push({ kind: "signature", candidate: 0, part, signature: { family: "anthropic", value: signature }, redacted });
+    for (const citation of length === 0 ? [] : readConverseCitations(citations, length))
+      events.push({ kind: "citation", candidate: 0, part, citation });
     events.push({ kind: "part_end", candidate: 0, part });
   }
 

@@ -86,7 +86,9 @@ export function converseDocumentBlock(file: FilePart, names: Map<string, number>
     );
     return null;
   }
-  return { document: { format, name: documentName(name, names), source: written } };
+  return {
+    document: { format, name: documentName(name, names), source: written, ...(file.cited === true && { citations: { enabled: true } }) },
+  };
 }
 
 function formatOfName(name: string | null): string | null {

@@ -1,5 +1,7 @@
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import { objectsOf, stringOf } from "../openai/loose-fields.ts";
+import { readConverseCitations } from "./citations.ts";
 import { newToolUseId } from "./tool-use-ids.ts";
 
 export function readConversePart(block: JsonValue, position: number): AssistantPart | null {
@@ -7,17 +9,19 @@ export function readConversePart(block: JsonValue, position: number): AssistantP
   if (typeof block.text === "string") return textPart(block.text);
   if (isObject(block.toolUse)) return toolCall(block.toolUse, position);
   if (isObject(block.reasoningContent)) return reasoning(block.reasoningContent);
-  // Text with citations: only the text is kept, because the neutral form has no citations.
-  if (isObject(block.citationsContent) && Array.isArray(block.citationsContent.content)) {
-    return textPart(
-      block.citationsContent.content.map((piece) => (isObject(piece) && typeof piece.text === "string" ? piece.text : "")).join(""),
-    );
-  }
-  return null;
+  return isObject(block.citationsContent) ? citedText(block.citationsContent) : null;
 }
 
 function textPart(text: string): AssistantPart | null {
   return text === "" ? null : { kind: "text", text };
+}
+
+function citedText({ content, citations: given }: JsonObject): AssistantPart | null {
+  const text = objectsOf(content)
+    .map(([piece]) => stringOf(piece.text) ?? "")
+    .join("");
+  const citations = readConverseCitations(given, text.length);
+  return text === "" ? null : { kind: "text", text, ...(citations.length > 0 && { citations }) };
 }
 
 function toolCall(toolUse: JsonObject, position: number): AssistantPart | null {

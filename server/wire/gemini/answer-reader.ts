@@ -2,6 +2,7 @@ import { refuseTooManyParts } from "../streams/stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
+import { AnswerCitations } from "./answer-citations.ts";
 import { newGeminiCallId } from "./call-ids.ts";
 import { readGeminiFault } from "./fault.ts";
 import { detailOf, readGeminiStop } from "./finish-reasons.ts";
@@ -16,6 +17,7 @@ interface CandidateState {
   open: { readonly part: number; readonly type: "text" | "reasoning" } | null;
   parts: number;
   calls: number;
+  readonly citations: AnswerCitations;
   finish: string | null;
   message: string | null;
 }
@@ -49,7 +51,12 @@ export class AnswerReader {
     for (const [position, candidate] of objectsIn(body, "candidates").entries()) {
       const state = this.stateOf(indexOf(candidate) ?? position);
       const content = objectIn(candidate, "content");
-      for (const part of content === null ? [] : objectsIn(content, "parts")) events.push(...this.part(state, part));
+      for (const [place, part] of (content === null ? [] : objectsIn(content, "parts")).entries()) {
+        const read = this.part(state, part);
+        for (const event of read) if (event.kind === "delta" && isText(part)) state.citations.text(event.part, place, event.text);
+        events.push(...read);
+      }
+      state.citations.read(candidate);
       state.finish = textIn(candidate, "finishReason") ?? state.finish;
       state.message = textIn(candidate, "finishMessage") ?? state.message;
     }
@@ -72,6 +79,7 @@ export class AnswerReader {
     }
     let complete = this.candidates.size > 0;
     for (const state of this.candidates.values()) {
+      for (const { part, ...citation } of state.citations.all()) events.push({ kind: "citation", candidate: state.index, part, citation });
       events.push(...this.close(state));
       const finish = state.finish ?? (whole ? "STOP" : null);
       if (finish === null) {
@@ -88,7 +96,7 @@ export class AnswerReader {
     let state = this.candidates.get(index);
     if (state === undefined) {
       refuseTooManyParts(this.candidates.size);
-      state = { index, open: null, parts: 0, calls: 0, finish: null, message: null };
+      state = { index, open: null, parts: 0, calls: 0, citations: new AnswerCitations(), finish: null, message: null };
       this.candidates.set(index, state);
     }
     return state;
@@ -157,6 +165,11 @@ export class AnswerReader {
     state.open = null;
     return [{ kind: "part_end", candidate: state.index, part }];
   }
+}
+
+/** Whether a part is a text of the answer, rather than a call or a thought. */
+function isText(part: JsonObject): boolean {
+  return objectIn(part, "functionCall") === null && member(part, "thought") !== true;
 }
 
 function indexOf(candidate: JsonObject): number | null {

@@ -1,8 +1,8 @@
-import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
+import { type AnswerTexts, type CitedPassage, ContentsList } from "../texts/answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { visitEvery } from "../openai/text-places.ts";
 import { spellingIn } from "./member-names.ts";
-import { member, objectIn, objectsIn, textIn } from "./members.ts";
+import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 
 const SOURCES = ["groundingMetadata", "citationMetadata"] as const;
 
@@ -18,14 +18,18 @@ export const geminiAnswerTexts: AnswerTexts = {
       at++;
       const content = objectIn(candidate, "content");
       let call = 0;
-      for (const part of content === null ? [] : objectsIn(content, "parts")) {
+      const parts = content === null ? [] : objectsIn(content, "parts");
+      for (const part of parts) {
         partContents(part, index, `${index}.calls.${call++}`, contents);
         if (!whole) contents.delta(part, index);
       }
       // A call is always sent whole.
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
-      sourceContents(candidate, contents);
+      sourceContents(candidate, contents, (partIndex) => ({
+        channel: `${index}.text`,
+        places: partIndex === 0 ? null : placesOf(parts[partIndex]),
+      }));
       if (!whole && textIn(candidate, "finishReason") !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
@@ -77,7 +81,7 @@ function partContents(part: JsonObject, index: number, channel: string, contents
 }
 
 /** Sources and citations repeat the answer's text next to that of the sources. */
-function sourceContents(candidate: JsonObject, contents: ContentsList): void {
+function sourceContents(candidate: JsonObject, contents: ContentsList, textOf: (partIndex: number) => SegmentedText): void {
   const [grounding, citations] = SOURCES.map((name) => objectIn(candidate, name));
   if (grounding != null) {
     for (const name of ["webSearchQueries", "imageSearchQueries", "retrievalQueries"]) {
@@ -85,13 +89,30 @@ function sourceContents(candidate: JsonObject, contents: ContentsList): void {
       if (Array.isArray(queries)) for (const at of queries.keys()) contents.whole(queries, at);
       else contents.whole(grounding, spellingIn(grounding, name));
     }
-    for (const support of objectsIn(grounding, "groundingSupports")) wordsIn(objectIn(support, "segment"), contents);
+    for (const support of objectsIn(grounding, "groundingSupports")) segmentIn(objectIn(support, "segment"), contents, textOf);
     for (const chunk of objectsIn(grounding, "groundingChunks")) chunkContents(chunk, contents);
     const entry = objectIn(grounding, "searchEntryPoint");
     if (entry !== null) contents.whole(entry, spellingIn(entry, "renderedContent"));
   }
   if (citations != null)
-    for (const name of ["citationSources", "citations"]) for (const source of objectsIn(citations, name)) wordsIn(source, contents);
+    for (const name of ["citationSources", "citations"])
+      for (const source of objectsIn(citations, name)) segmentIn(source, contents, textOf);
+}
+
+/** The text in which segments count. */
+type SegmentedText = Pick<CitedPassage, "channel" | "places">;
+
+function placesOf(part: JsonObject | undefined): SegmentedText["places"] {
+  return part === undefined ? null : [{ holder: part as Record<string, unknown>, key: spellingIn(part, "text") }];
+}
+
+function segmentIn(segment: JsonObject | null, contents: ContentsList, textOf: (partIndex: number) => SegmentedText): void {
+  if (segment === null) return;
+  wordsIn(segment, contents);
+  const [start, end] = [spellingIn(segment, "startIndex"), spellingIn(segment, "endIndex")];
+  if (typeof segment[end] !== "number") return;
+  const text = textOf(numberIn(segment, "partIndex") ?? 0);
+  contents.cited({ holder: segment as Record<string, unknown>, start, end, unit: "bytes", repeats: "text", ...text });
 }
 
 function chunkContents(chunk: JsonObject, contents: ContentsList): void {

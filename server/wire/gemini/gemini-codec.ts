@@ -39,6 +39,7 @@ export const geminiCodec: ConversationCodec = {
     image_detail: "generationConfig.mediaResolution",
     file: "contents.parts.inlineData",
     file_name: "contents[].parts[].inlineData.displayName",
+    citations: "citations",
     audio: "contents.parts.inlineData",
     cache: "cachedContent",
     system_turn: "systemInstruction",

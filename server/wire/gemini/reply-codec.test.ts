@@ -108,7 +108,7 @@ function gather(events: readonly ConversationEvent[]): ConversationReply & { fau
       const part = parts.get(key);
       if (event.kind === "part_end") open.delete(key);
       else if (event.kind === "signature") part.signature = event.signature;
-      else part[part.kind === "tool_call" ? "arguments" : "text"] += event.text;
+      else if (event.kind === "delta") part[part.kind === "tool_call" ? "arguments" : "text"] += event.text;
     }
   }
   return { id, candidates, usage: told, fault };

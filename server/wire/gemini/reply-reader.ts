@@ -40,6 +40,9 @@ function fold(events: readonly ConversationEvent[]): ConversationReply {
     else if (event.kind === "stop") {
       const { reason: stop, stopSequence, stopDetail } = event;
       candidates.push({ index: event.candidate, parts: partsOf(event.candidate) as ReplyPart[], stop, stopSequence, stopDetail });
+    } else if (event.kind === "citation") {
+      const part = partsOf(event.candidate)[event.part];
+      if (part?.kind === "text") part.citations = [...(part.citations ?? []), event.citation];
     } else if (event.kind === "delta" || event.kind === "signature") {
       const part = partsOf(event.candidate)[event.part];
       if (part === undefined || part.kind === "picture") continue;

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import type { Usage } from "../usage.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
+import { groundedText, GroundingWriter } from "./grounding-writer.ts";
 import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
 import { member, objectIn } from "./members.ts";
 import { writeGeminiUsage } from "./usage.ts";
@@ -41,12 +42,20 @@ export function pictureMember({ mediaType, base64 }: Pick<PicturePart, "mediaTyp
 
 function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
   const shown = candidate.parts.filter((part) => !isMalformedCall(part) && (visible || part.kind !== "reasoning"));
-  const parts = shown
-    .map((part) => (part.kind === "picture" ? pictureMember(part) : writeAssistantPart(part)))
-    .filter((part) => part !== null);
+  const parts: JsonObject[] = [];
+  const grounding = new GroundingWriter();
+  for (const part of shown) {
+    const written = part.kind === "picture" ? pictureMember(part) : writeAssistantPart(part);
+    if (written === null) continue;
+    if (part.kind === "text" && part.citations !== undefined) {
+      const grounded = groundedText(part.text, parts.length);
+      for (const citation of part.citations) grounding.add(citation, grounded);
+    }
+    parts.push(written);
+  }
   const { stop, stopDetail } = candidate.stop === "tool_call" && candidate.parts.some(isMalformedCall) ? MALFORMED : candidate;
   const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
   // Clients access the first part without checking that it exists.
   const content = { parts: parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
-  return { ...(withheld ? {} : { content }), ...writeGeminiStop(stop, stopDetail), index: candidate.index };
+  return { ...(withheld ? {} : { content }), ...writeGeminiStop(stop, stopDetail), ...grounding.member(), index: candidate.index };
 }

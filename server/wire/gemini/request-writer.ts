@@ -1,5 +1,5 @@
 import { describedSchema } from "../conversation/described-schema.ts";
-import { detailLosses, fileNameLosses } from "../conversation/media-losses.ts";
+import { asksForCitations, detailLosses, fileNameLosses, NO_CITATIONS } from "../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
@@ -42,6 +42,7 @@ function refusals(request: ConversationRequest): Unsupported[] {
   const found: Unsupported[] = [];
   if (request.stop.length > MAX_STOPS) found.push({ feature: "stop", message: `may hold at most ${MAX_STOPS} sequences for this model` });
   if (request.logprobs !== null) found.push({ feature: "logprobs", message: "cannot be brought back from the provider of this model" });
+  if (asksForCitations(request)) found.push({ feature: "citations", message: NO_CITATIONS });
   const strange = request.tools.find(({ name }) => !TOOL_NAME.test(name));
   if (strange !== undefined)
     found.push({ feature: "tools", message: `the name ${JSON.stringify(strange.name)} is not one the provider of this model takes` });

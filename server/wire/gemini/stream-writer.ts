@@ -7,6 +7,7 @@ import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
+import { StreamedGrounding } from "./grounding-writer.ts";
 import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
 import { envelope, pictureMember, showsThoughts } from "./reply-writer.ts";
 
@@ -44,6 +45,7 @@ export class GeminiStreamWriter implements StreamWriter {
   private readonly visible: boolean;
   private readonly open = new Map<string, OpenPart>();
   private readonly stops = new Map<number, Stop>();
+  private readonly sources = new Map<number, StreamedGrounding>();
   private readonly malformed = new Set<number>();
   private id: string | null = null;
   private usage: Usage | null = null;
@@ -67,6 +69,9 @@ export class GeminiStreamWriter implements StreamWriter {
         return "";
       case "stop":
         this.stops.set(event.candidate, { reason: event.reason, detail: event.stopDetail });
+        return "";
+      case "citation":
+        this.sourcesOf(event.candidate).cite(event.part, event.citation);
         return "";
       case "picture":
         return this.piece(event.candidate, pictureMember(event));
@@ -101,6 +106,7 @@ export class GeminiStreamWriter implements StreamWriter {
     const signed = event.kind === "signature" ? thoughtSignature(event.signature) : {};
     const text = event.kind === "delta" ? event.text : "";
     if (text === "" && signed.thoughtSignature === undefined) return "";
+    if (!reasoning) this.sourcesOf(event.candidate).add(event.part, text);
     return this.piece(event.candidate, { text, ...(reasoning && { thought: true }), ...signed });
   }
 
@@ -129,6 +135,12 @@ export class GeminiStreamWriter implements StreamWriter {
     const broken = stop.reason === "tool_call" && this.malformed.has(index);
     const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(stop.reason, stop.detail);
     // Without a part, the official client drops the whole answer from its chat history.
-    return { content: { parts: [{ text: "" }], role: "model" }, ...finish, index };
+    return { content: { parts: [{ text: "" }], role: "model" }, ...finish, ...this.sourcesOf(index).member(), index };
+  }
+
+  private sourcesOf(index: number): StreamedGrounding {
+    let sources = this.sources.get(index);
+    if (sources === undefined) this.sources.set(index, (sources = new StreamedGrounding()));
+    return sources;
   }
 }

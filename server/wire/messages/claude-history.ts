@@ -1,21 +1,23 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
+import { isForeignCitation } from "./citations.ts";
 import { isTakenId, ToolIds } from "./tool-ids.ts";
 
 /**
- * Adapts a history with answers of other models to Claude: removes unsigned thinking, and replaces call IDs it does not
- * accept. Null if nothing has to change, and for models other than Claude.
+ * Adapts a history with answers of other models to Claude: removes unsigned thinking and other vendors' citations, and replaces
+ * call IDs it does not accept. Null if nothing has to change, and for models other than Claude.
  */
 export function historyForClaude(messages: JsonValue | undefined, model: string): JsonValue[] | null {
   if (!model.includes("claude") || !Array.isArray(messages)) return null;
   const blocks = messages.flatMap(blocksOf);
   const ids = blocks.every((block) => block.type !== "tool_use" || isTakenId(block.id)) ? null : new ToolIds();
-  if (ids === null && !blocks.some(isUnsigned)) return null;
+  if (ids === null && !blocks.some((block) => isUnsigned(block) || hasForeignCitation(block))) return null;
   return messages.flatMap((message): JsonValue[] => {
     if (!isObject(message) || !Array.isArray(message.content)) return [message];
     const content = message.content.flatMap((block): JsonValue[] => {
       if (!isObject(block)) return [block];
       if (isUnsigned(block)) return [];
-      return [ids === null ? block : renamed(block, ids)];
+      const own = hasForeignCitation(block) ? withoutForeignCitations(block) : block;
+      return [ids === null ? own : renamed(own, ids)];
     });
     return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }];
   });
@@ -38,6 +40,14 @@ function blocksOf(message: JsonValue): JsonObject[] {
 /** The form in which the gateway writes thinking of other vendors. */
 function isUnsigned(block: JsonObject): boolean {
   return block.type === "thinking" && block.signature === "";
+}
+
+const hasForeignCitation = ({ citations }: JsonObject): boolean => Array.isArray(citations) && citations.some(isForeignCitation);
+
+function withoutForeignCitations(block: JsonObject): JsonObject {
+  const { citations, ...rest } = block;
+  const own = Array.isArray(citations) ? citations.filter((citation) => !isForeignCitation(citation)) : [];
+  return own.length === 0 ? rest : { ...rest, citations: own };
 }
 
 function renamed(block: JsonObject, ids: ToolIds): JsonObject {

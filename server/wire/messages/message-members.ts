@@ -1,6 +1,7 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import { pictureNote, type ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
+import { citedPieces, writeMessagesCitation } from "./citations.ts";
 import { toolInput } from "./tool-input.ts";
 
 /** A message with every member that the official clients declare. */
@@ -30,8 +31,18 @@ export function toolUseBlock(id: string, name: string, input: JsonObject): JsonO
   return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
 
+/** The content blocks for a part: one for each passage with citations of its own. */
+export function replyBlocks(part: ReplyPart): JsonObject[] {
+  if (part.kind !== "text" || part.citations === undefined) return [replyBlock(part)].filter((block) => block !== null);
+  const writable = part.citations.filter((citation) => writeMessagesCitation(citation) !== null);
+  return citedPieces(part.text, writable).flatMap(({ text, citations }) => {
+    const written = citations.map((citation) => writeMessagesCitation(citation)).filter((citation) => citation !== null);
+    return text === "" ? [] : [written.length === 0 ? textBlock(text) : { type: "text", text, citations: written }];
+  });
+}
+
 /** The content block for a part; null if it would be empty. Signatures of other vendors are left out. */
-export function replyBlock(part: ReplyPart): JsonObject | null {
+function replyBlock(part: ReplyPart): JsonObject | null {
   switch (part.kind) {
     case "text":
     case "refusal":

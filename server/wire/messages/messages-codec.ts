@@ -38,6 +38,7 @@ export const messagesCodec: ConversationCodec = {
     image_detail: "messages[].content[].source",
     file: "messages[].content[].type: document",
     file_name: "messages[].content[].title",
+    citations: "messages[].content[].citations",
     audio: "messages[].content[].type: audio",
     cache: "cache_control",
     system_turn: "messages[].role: system",

@@ -82,16 +82,14 @@ function contentParts(block: JsonObject, path: string, losses: MessagesReadRepor
 }
 
 function documentParts(block: JsonObject, path: string, losses: MessagesReadReport): (TextPart | FilePart)[] {
-  if (isObject(block.citations) && block.citations.enabled === true) {
-    losses.unsupported.push({ field: `${path}.citations`, message: "citations cannot be asked of this model" });
-  }
+  const cited = isObject(block.citations) && block.citations.enabled === true;
   const source = documentSource(block.source, path, losses);
   if (source === null) {
     refuseBlock(block, `${path}.source`, losses);
     return [];
   }
   const context = blockText(block.context);
-  const file: FilePart = { kind: "file", ...source, name: blockText(block.title), ...cacheOf(block) };
+  const file: FilePart = { kind: "file", ...source, name: blockText(block.title), ...(cited && { cited }), ...cacheOf(block) };
   return context ? [{ kind: "text", text: context }, file] : [file];
 }
 

@@ -2,7 +2,8 @@ import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
-import { message, replyBlock } from "./message-members.ts";
+import { readMessagesCitations } from "./citations.ts";
+import { message, replyBlocks } from "./message-members.ts";
 import { readMessagesStop, writeMessagesStop } from "./messages-stop.ts";
 import { assistantPart } from "./read-assistant-blocks.ts";
 import { messagesUsageMember } from "./usage-member.ts";
@@ -15,7 +16,7 @@ export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
   for (const block of body.content) {
     if (!isObject(block)) continue;
     const part = assistantPart(block, `${String(body.id ?? "")}_${parts.length}`);
-    if (part !== null) parts.push(part);
+    if (part !== null) parts.push(cited(part, block));
   }
   const { reason, stopSequence, stopDetail } = readMessagesStop(
     body,
@@ -28,15 +29,18 @@ export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
   };
 }
 
+function cited(part: AssistantPart, block: JsonObject): AssistantPart {
+  if (part.kind !== "text") return part;
+  const citations = readMessagesCitations(block.citations, part.text.length);
+  return citations.length === 0 ? part : { ...part, citations };
+}
+
 /** Writes a complete message. The format has a single candidate: the first. */
 export function writeMessagesAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const candidate = reply.candidates[0];
   const parts = candidate?.parts ?? [];
   const content: JsonObject[] = [];
-  for (const part of parts) {
-    const block = replyBlock(part);
-    if (block !== null) content.push(block);
-  }
+  for (const part of parts) content.push(...replyBlocks(part));
   const stop = writeMessagesStop(
     { reason: candidate?.stop ?? "end", stopSequence: candidate?.stopSequence ?? null, stopDetail: candidate?.stopDetail ?? null },
     { called: parts.some(({ kind }) => kind === "tool_call"), refused: parts.some(({ kind }) => kind === "refusal") },

@@ -178,10 +178,6 @@ describe("what other formats do not support of a Messages request", () => {
       { messages: [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] }] },
       "messages[0].content[0].type",
     ],
-    [
-      { messages: [{ role: "user", content: [{ type: "document", source: { type: "text", data: "x" }, citations: { enabled: true } }] }] },
-      "messages[0].content[0].citations",
-    ],
     [{ output_config: { format: { type: "grammar" } } }, "output_config.format"],
     [{ output_format: { type: "grammar" } }, "output_format"],
     [{ thread: { type: "create" } }, "thread"],

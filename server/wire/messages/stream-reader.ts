@@ -5,6 +5,7 @@ import { withExactTools } from "../json/exact-tools.ts";
 import { frameData } from "../streams/sse-data.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";
 import { FrameCutter } from "../streams/sse-frames.ts";
+import { readMessagesCitations } from "./citations.ts";
 import { readMessagesFault } from "./fault.ts";
 import { readMessagesStop } from "./messages-stop.ts";
 import { callIdAt } from "./read-assistant-blocks.ts";
@@ -18,6 +19,9 @@ interface OpenPart {
   /** Arguments given at the start of the block; used only if no fragments follow. */
   readonly input: string;
   filled: boolean;
+  /** Of a text: its length, and what the vendor cites in all of it. */
+  length: number;
+  readonly citations: JsonValue[];
 }
 
 /** Reads a provider's stream of one message, cut at any positions. Blocks of the vendor's own tools are left out. */
@@ -122,7 +126,8 @@ export class MessagesStreamReader implements StreamReader {
     refuseTooManyParts(this.blocks.size);
     this.close(index);
     if (block.type === "text") {
-      this.open(index, "text");
+      const { citations } = this.open(index, "text");
+      if (Array.isArray(block.citations)) citations.push(...block.citations);
       this.add(index, block.text);
     } else if (block.type === "thinking") {
       this.open(index, "reasoning");
@@ -141,7 +146,7 @@ export class MessagesStreamReader implements StreamReader {
   private open(index: number, type: "text" | "reasoning"): OpenPart {
     if (!this.started) this.start({});
     const part = this.parts++;
-    const open: OpenPart = { part, type, input: "", filled: false };
+    const open: OpenPart = { part, type, input: "", filled: false, length: 0, citations: [] };
     this.blocks.set(index, open);
     this.events.push({ kind: "part_start", candidate: 0, part, type });
     return open;
@@ -152,7 +157,8 @@ export class MessagesStreamReader implements StreamReader {
     const part = this.parts++;
     this.calledTools = true;
     const id = typeof block.id === "string" && block.id !== "" ? block.id : callIdAt(`${this.id ?? ""}_${part}`);
-    this.blocks.set(index, { part, type: "tool_call", input: JSON.stringify(isObject(block.input) ? block.input : {}), filled: false });
+    const input = JSON.stringify(isObject(block.input) ? block.input : {});
+    this.blocks.set(index, { part, type: "tool_call", input, filled: false, length: 0, citations: [] });
     this.events.push({
       kind: "part_start",
       candidate: 0,
@@ -169,6 +175,7 @@ export class MessagesStreamReader implements StreamReader {
     if (delta.type === "text_delta") this.fitting(index, "text", delta.text);
     else if (delta.type === "thinking_delta") this.fitting(index, "reasoning", delta.thinking);
     else if (delta.type === "signature_delta" && open?.type === "reasoning") this.sign(index, delta.signature, false);
+    else if (delta.type === "citations_delta" && isObject(delta.citation)) this.cite(index, delta.citation);
     // Fragments without a call cannot be run, so they are dropped.
     else if (delta.type === "input_json_delta" && open?.type === "tool_call") this.add(index, delta.partial_json);
   }
@@ -186,7 +193,15 @@ export class MessagesStreamReader implements StreamReader {
     const open = this.blocks.get(index);
     if (!open || typeof text !== "string" || text === "") return;
     open.filled = true;
+    open.length += text.length;
     this.events.push({ kind: "delta", candidate: 0, part: open.part, text });
+  }
+
+  private cite(index: number, citation: JsonObject): void {
+    const open = this.blocks.get(index);
+    if (open?.type !== "text") return;
+    refuseTooManyParts(open.citations.length);
+    open.citations.push(citation);
   }
 
   private sign(index: number, value: JsonValue | undefined, redacted: boolean): void {
@@ -200,6 +215,8 @@ export class MessagesStreamReader implements StreamReader {
     this.blocks.delete(index);
     if (!open) return;
     if (open.type === "tool_call" && !open.filled) this.events.push({ kind: "delta", candidate: 0, part: open.part, text: open.input });
+    for (const citation of open.length === 0 ? [] : readMessagesCitations(open.citations, open.length))
+      this.events.push({ kind: "citation", candidate: 0, part: open.part, citation });
     this.events.push({ kind: "part_end", candidate: 0, part: open.part });
   }
 

@@ -3,13 +3,15 @@ import { type ConversationEvent, pictureNote } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
+import type { Citation } from "../conversation/citations.ts";
+import { writeMessagesCitation } from "./citations.ts";
 import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";
 import { writeMessagesFault } from "./fault.ts";
 import { type MessagesStop, writeMessagesStop } from "./messages-stop.ts";
 import { finalMessagesUsageMember, messagesUsageMember } from "./usage-member.ts";
 
 type PartStart = Extract<ConversationEvent, { kind: "part_start" }>;
-type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" }>;
+type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" | "citation" }>;
 
 interface Part {
   readonly start: PartStart;
@@ -18,6 +20,8 @@ interface Part {
   ended: boolean;
   /** Whether the block's start was sent. It is delayed until there is content, because callers cannot send blank blocks back. */
   shown: boolean;
+  /** Whether the current block has citations: they concern all of it, so further text goes into a block of its own. */
+  cited: boolean;
 }
 
 /**
@@ -67,6 +71,7 @@ export class MessagesStreamWriter implements StreamWriter {
       }
       case "delta":
       case "signature":
+      case "citation":
         return this.grow(event);
       case "part_end":
         return this.end(event.part);
@@ -97,7 +102,7 @@ export class MessagesStreamWriter implements StreamWriter {
   private begin(start: PartStart): string {
     this.called ||= start.type === "tool_call";
     this.refused ||= start.type === "refusal";
-    const part: Part = { start, held: [], ended: false, shown: false };
+    const part: Part = { start, held: [], ended: false, shown: false, cited: false };
     this.parts.push(part);
     this.partAt.set(start.part, part);
     return this.parts[0] === part ? this.show(part) : "";
@@ -124,7 +129,7 @@ export class MessagesStreamWriter implements StreamWriter {
     while (this.parts[0]?.ended === true) {
       const done = this.parts.shift();
       if (done !== undefined) this.partAt.delete(done.start.part);
-      if (done?.shown === true) out += frame("content_block_stop", { type: "content_block_stop", index: this.blocks++ });
+      if (done?.shown === true) out += this.endBlock();
       const [next] = this.parts;
       if (next === undefined) break;
       out += this.show(next);
@@ -140,10 +145,29 @@ export class MessagesStreamWriter implements StreamWriter {
 
   private growth(part: Part, event: PartGrowth): string {
     if (event.kind === "signature") return this.signature(part, event);
+    if (event.kind === "citation") return this.citation(part, event.citation);
     if (event.text === "") return "";
     if (part.start.type === "tool_call") return this.delta({ type: "input_json_delta", partial_json: event.text });
     if (part.start.type === "reasoning") return this.openThought(part) + this.delta({ type: "thinking_delta", thinking: event.text });
-    return (part.shown ? "" : this.open(part, textBlock(""))) + this.delta({ type: "text_delta", text: event.text });
+    let out = "";
+    if (part.cited && event.text.trim() !== "") {
+      out = this.endBlock();
+      part.shown = part.cited = false;
+    }
+    if (!part.shown) out += this.open(part, textBlock(""));
+    return out + this.delta({ type: "text_delta", text: event.text });
+  }
+
+  /** Belongs to the block that is open: what the vendor cites is known only after its text was sent. */
+  private citation(part: Part, citation: Citation): string {
+    const written = part.shown && part.start.type === "text" ? writeMessagesCitation(citation) : null;
+    if (written === null) return "";
+    part.cited = true;
+    return this.delta({ type: "citations_delta", citation: written });
+  }
+
+  private endBlock(): string {
+    return frame("content_block_stop", { type: "content_block_stop", index: this.blocks++ });
   }
 
   private signature(part: Part, event: Extract<ConversationEvent, { kind: "signature" }>): string {

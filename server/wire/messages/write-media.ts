@@ -41,7 +41,10 @@ function imageType(type: string | null): string | null {
 }
 
 export function messagesDocumentBlock(part: FilePart): Written {
-  const block = (source: JsonObject): JsonObject => ({ type: "document", source, ...(part.name === null ? {} : { title: part.name }) });
+  const block = (source: JsonObject): JsonObject => ({
+    ...{ type: "document", source, ...(part.name === null ? {} : { title: part.name }) },
+    ...(part.cited === true && { citations: { enabled: true } }),
+  });
   const { source } = part;
   if ("text" in source) return block({ type: "text", media_type: "text/plain", data: source.text });
   if ("fileId" in source) {

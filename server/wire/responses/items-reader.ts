@@ -39,6 +39,7 @@ export function readItems(input: unknown, names: ToolNames, report: ReadReport):
     if (isMessage(item)) report.dropOthers(item, MESSAGE_MEMBERS, "input[].");
     if (isMessage(item) && item.role === "assistant") {
       for (const part of unreadParts(item.content)) report.drop(`${field}.content[${part}]`);
+      if (objectsOf(item.content).some(([part]) => objectsOf(part.annotations).length > 0)) report.drop("input[].content[].annotations");
       say(messageParts(item.content));
     } else if (item.type === "reasoning") say([reasoningPart(item)]);
     else if (item.type === "function_call" || calledBy(item) !== null) say([namedCall(item, i, names)]);

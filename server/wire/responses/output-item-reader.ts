@@ -1,13 +1,31 @@
 import type { PicturePart } from "../conversation/reply.ts";
+import { type Citation, JoinedText } from "../conversation/citations.ts";
 import type { AssistantPart, ReasoningPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { argumentsText } from "../openai/chat/assistant-reader.ts";
+import { readAnnotations } from "../openai/annotations.ts";
 import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 
 /** The separator between parts of a reasoning summary. */
 export const PARAGRAPH = "\n\n";
 
-/** The parts of an assistant's message; other kinds of content are left out. */
+/** The parts of an answer's message. */
+export function outputMessageParts(content: unknown): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const [part] of objectsOf(content))
+    for (const read of messageParts([part])) parts.push(read.kind === "text" ? { ...read, ...citationsOf(part, read.text) } : read);
+  return parts;
+}
+
+/** The citations in a text part of a response's output. */
+export function citationsOf(part: JsonObject, text: string): { citations?: Citation[] } {
+  const whole = new JoinedText();
+  whole.add(0, text);
+  const citations = readAnnotations(part.annotations, whole).map(({ part: _part, ...citation }) => citation);
+  return citations.length === 0 ? {} : { citations };
+}
+
+/** The parts of an assistant's message in a request; other kinds of content are left out. */
 export function messageParts(content: unknown): AssistantPart[] {
   const plain = filledOf(content);
   if (plain !== null) return [{ kind: "text", text: plain }];

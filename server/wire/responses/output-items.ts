@@ -1,5 +1,8 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { PicturePart, ReplyPart } from "../conversation/reply.ts";
+import type { TextPart } from "../conversation/conversation-parts.ts";
+import { ANNOTATION_UNIT, responseAnnotation } from "../openai/annotations.ts";
+import { TextPositions } from "../texts/text-positions.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { exactObject } from "../json/exact-tools.ts";
@@ -8,8 +11,16 @@ import { type OwnTool, ToolNames } from "./tool-names.ts";
 
 export type Status = "in_progress" | "completed" | "incomplete";
 
-export function textContent(text: string): JsonObject {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+export function textContent(text: string, annotations: readonly JsonObject[] = []): JsonObject {
+  return { type: "output_text", text, annotations: [...annotations], logprobs: [] };
+}
+
+function citedContent({ text, citations = [] }: TextPart): JsonObject {
+  const positions = new TextPositions(ANNOTATION_UNIT, citations.length === 0 ? "" : text);
+  return textContent(
+    text,
+    citations.map((citation) => responseAnnotation(citation, positions)).filter((annotation) => annotation !== null),
+  );
 }
 
 export function refusalContent(refusal: string): JsonObject {
@@ -89,7 +100,7 @@ export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: 
     const status = cut && i === filledParts.length - 1 ? "incomplete" : "completed";
     switch (part.kind) {
       case "text":
-        items.push(messageItem(ids.item("msg", index), [textContent(part.text)], status));
+        items.push(messageItem(ids.item("msg", index), [citedContent(part)], status));
         break;
       case "refusal":
         items.push(messageItem(ids.item("msg", index), [refusalContent(part.text)], status));

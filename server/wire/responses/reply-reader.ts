@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { servedByOpenAi } from "../serving.ts";
-import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
+import { callPart, outputMessageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** Reads a complete response; null if it is not one, or has failed or not ended. */
@@ -23,7 +23,7 @@ export function readResponsesAnswer(body: JsonObject): ConversationReply | null 
 export function outputParts(output: unknown, id: string | null): ReplyPart[] {
   const parts: ReplyPart[] = [];
   for (const [item, place] of objectsOf(output)) {
-    if (item.type === "message") parts.push(...messageParts(item.content));
+    if (item.type === "message") parts.push(...outputMessageParts(item.content));
     const part =
       item.type === "reasoning"
         ? reasoningPart(item)

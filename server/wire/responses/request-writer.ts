@@ -1,3 +1,4 @@
+import { asksForCitations, NO_CITATIONS } from "../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../../kernel/json-value.ts";
@@ -56,6 +57,7 @@ function reportMissing(request: ConversationRequest, report: WriteReport): void 
   if ((request.candidates ?? 1) > 1) report.refuse("candidates", "this model gives one answer at a time");
   if (request.stop.length > 0) report.refuse("stop", "this model takes no stop sequences");
   if (request.logprobs !== null) report.refuse("logprobs", "log probabilities are not passed on from this model's provider");
+  if (asksForCitations(request)) report.refuse("citations", NO_CITATIONS);
   if (request.seed !== null) report.drop("seed");
   if (request.topK !== null) report.drop("top_k");
   if ((request.presencePenalty ?? 0) !== 0) report.drop("presence_penalty");

@@ -1,6 +1,6 @@
 import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
+import { type AnnotatedText, annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers, visitTexts } from "../openai/text-places.ts";
 import { visitToolTexts } from "../texts/tool-texts.ts";
@@ -73,9 +73,9 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
     itemContents(item, output, contents);
     if (type.endsWith(".done")) contents.ends.push(`${output}.`);
   } else if (part !== null) {
-    partContents(part, contents);
+    partContents(part, textChannel(output, event.content_index), contents);
   } else if (annotation !== null) {
-    annotationTexts(annotation, contents);
+    annotationTexts(annotation, contents, { channel: textChannel(output, event.content_index), places: null });
   } else if (BYTES.test(type)) {
     contents.bytesAt(event, "delta");
   } else if (type.endsWith(".delta")) {
@@ -120,8 +120,8 @@ export function itemContents(item: JsonObject, output: number, contents: Content
   visitMembers("assistant", item, "output", (_role, kind, holder, key) =>
     contents.whole(holder, key, kind, key === "text" ? flowOf(holder) : undefined),
   );
-  for (const [part] of objectsOf(item.content)) {
-    annotationsTexts(part, contents);
+  for (const [part, content] of objectsOf(item.content)) {
+    annotationsTexts(part, contents, annotated(part, textChannel(output, content)));
     contents.token(part, "logprobs", []);
   }
 }
@@ -144,8 +144,16 @@ function callContents(item: JsonObject, member: string, channel: string, name: s
   });
 }
 
-function partContents(part: JsonObject, contents: ContentsList): void {
+/** The channel of a text part's deltas. */
+const textChannel = (output: number, content: unknown): string => `${output}.${String(content ?? 0)}.response.output_text`;
+
+/** A finished part repeats all of its text. */
+function annotated(part: JsonObject, channel: string): AnnotatedText {
+  return { channel, places: [{ holder: part as Record<string, unknown>, key: "text" }] };
+}
+
+function partContents(part: JsonObject, channel: string, contents: ContentsList): void {
   visitMembers("assistant", part, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
-  annotationsTexts(part, contents);
+  annotationsTexts(part, contents, annotated(part, channel));
   contents.token(part, "logprobs", []);
 }

@@ -40,6 +40,7 @@ export const responsesCodec: ConversationCodec = {
     image_detail: "input[].content[].detail",
     file: "input[].content[].input_file",
     file_name: "input[].content[].filename",
+    citations: "citations",
     audio: "input[].content[].input_audio",
     cache: "input[].content[].prompt_cache_breakpoint",
     system_turn: "input[].role",

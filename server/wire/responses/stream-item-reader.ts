@@ -1,7 +1,7 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { filledOf } from "../openai/loose-fields.ts";
-import { callPart, messageParts, PARAGRAPH, reasoningPart } from "./output-item-reader.ts";
+import { filledOf, objectsOf } from "../openai/loose-fields.ts";
+import { callPart, citationsOf, messageParts, PARAGRAPH, reasoningPart } from "./output-item-reader.ts";
 
 /** Receives the parts of an answer as they start. */
 export interface PartSink {
@@ -14,6 +14,9 @@ interface Part {
   readonly number: number;
   filled: boolean;
   open: boolean;
+  /** Of a message. */
+  text: string;
+  cited: boolean;
 }
 
 /** Reads one item of a streamed output. What its deltas did not contain is taken from its final event. */
@@ -38,7 +41,8 @@ export class ItemReader {
   text(kind: "text" | "refusal", index: number, text: string | null): void {
     if (text === null || text === "" || !this.takes("message")) return;
     let part = this.parts.get(index);
-    if (part === undefined) this.parts.set(index, (part = { number: this.sink.beginPart(kind), filled: false, open: true }));
+    if (part === undefined)
+      this.parts.set(index, (part = { number: this.sink.beginPart(kind), filled: false, open: true, text: "", cited: false }));
     this.fill(part, text);
   }
 
@@ -48,13 +52,20 @@ export class ItemReader {
     this.close(this.parts.get(index));
   }
 
+  /** An annotation of a text, by the text's content index. */
+  annotation(index: number, annotation: JsonObject): void {
+    const part = this.parts.get(index);
+    if (part !== undefined && this.takes("message")) this.cite(part, { annotations: [annotation] });
+  }
+
   /** Uses either the summary of a reasoning or, if the model shows it, its text: whichever comes first. */
   reasoning(source: "summary" | "content", index: number, text: string | null): void {
     if (text === null || text === "" || !this.takes("reasoning")) return;
     this.reasoningFrom ??= { source, index };
     if (this.reasoningFrom.source !== source) return;
     let part = this.parts.get(0);
-    if (part === undefined) this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true }));
+    if (part === undefined)
+      this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true, text: "", cited: false }));
     if (this.reasoningFrom.index !== index) this.fill(part, PARAGRAPH);
     this.reasoningFrom.index = index;
     this.fill(part, text);
@@ -73,6 +84,10 @@ export class ItemReader {
         messageParts(item.content).forEach(
           (part, i) => (part.kind === "text" || part.kind === "refusal") && this.text(part.kind, i, part.text),
         );
+      for (const [content, i] of objectsOf(item.content)) {
+        const part = this.parts.get(i);
+        if (part?.cited === false) this.cite(part, content);
+      }
     } else if (item.type === "reasoning" && this.takes("reasoning")) this.reasoningDone(item);
     else if (item.type === "function_call" && this.takes("function_call")) {
       if (this.parts.size === 0) this.begin(item);
@@ -96,7 +111,8 @@ export class ItemReader {
 
   private begin(item: JsonObject): void {
     const call = callPart(item, this.mint);
-    if (call?.kind === "tool_call") this.parts.set(0, { number: this.sink.beginCall(call.id, call.name), filled: false, open: true });
+    if (call?.kind === "tool_call")
+      this.parts.set(0, { number: this.sink.beginCall(call.id, call.name), filled: false, open: true, text: "", cited: false });
   }
 
   private reasoningDone(item: JsonObject): void {
@@ -104,7 +120,7 @@ export class ItemReader {
     if (whole === null) return;
     let part = this.parts.get(0);
     if (part === undefined) {
-      this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true }));
+      this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true, text: "", cited: false }));
       if (whole.text !== "") this.fill(part, whole.text);
     }
     if (whole.signature !== undefined)
@@ -114,7 +130,15 @@ export class ItemReader {
   private fill(part: Part, text: string): void {
     if (!part.open) return;
     part.filled ||= text.trim() !== "";
+    if (this.kind === "message") part.text += text;
     this.sink.say({ kind: "delta", candidate: 0, part: part.number, text });
+  }
+
+  private cite(part: Part, content: JsonObject): void {
+    for (const citation of citationsOf(content, part.text).citations ?? []) {
+      part.cited = true;
+      this.sink.say({ kind: "citation", candidate: 0, part: part.number, citation });
+    }
   }
 
   private close(part: Part | undefined): void {

@@ -1,3 +1,6 @@
+import type { Citation } from "../conversation/citations.ts";
+import { ANNOTATION_UNIT, responseAnnotation } from "../openai/annotations.ts";
+import { TextPositions } from "../texts/text-positions.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 import {
   callItem,
@@ -32,6 +35,7 @@ export class ItemWriter {
   private place = -1;
   private id = "";
   private text = "";
+  private readonly annotations: JsonObject[] = [];
   private seal: string | null = null;
 
   /** `nextPlace` returns the item's index in the output, and is called when the item starts. */
@@ -71,6 +75,14 @@ export class ItemWriter {
         break;
     }
     return events;
+  }
+
+  cite(citation: Citation): ItemEvent[] {
+    if (this.subject.type !== "text" || this.place < 0) return [];
+    const annotation = responseAnnotation(citation, new TextPositions(ANNOTATION_UNIT, this.text));
+    if (annotation === null) return [];
+    const annotation_index = this.annotations.push(annotation) - 1;
+    return [this.at("response.output_text.annotation.added", { content_index: 0, annotation_index, annotation })];
   }
 
   sealed(seal: string): ItemEvent[] {
@@ -153,7 +165,7 @@ export class ItemWriter {
   }
 
   private content(): JsonObject {
-    return this.subject.type === "refusal" ? refusalContent(this.text) : textContent(this.text);
+    return this.subject.type === "refusal" ? refusalContent(this.text) : textContent(this.text, this.annotations);
   }
 
   private at(type: string, members: JsonObject): ItemEvent {

@@ -63,6 +63,8 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
         return this.item(event).text("refusal", wholeOf(event.content_index) ?? 0, stringOf(event.delta));
       case "response.output_text.done":
         return this.item(event).textDone("text", wholeOf(event.content_index) ?? 0, stringOf(event.text));
+      case "response.output_text.annotation.added":
+        return this.item(event).annotation(wholeOf(event.content_index) ?? 0, objectOf(event.annotation) ?? {});
       case "response.refusal.done":
         return this.item(event).textDone("refusal", wholeOf(event.content_index) ?? 0, stringOf(event.refusal));
       case "response.reasoning_summary_text.delta":
@@ -141,6 +143,8 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     if (text !== "") this.emit({ kind: "delta", candidate: 0, part: number, text });
     if (part.kind === "reasoning" && part.signature !== undefined)
       this.emit({ kind: "signature", candidate: 0, part: number, signature: part.signature, redacted: part.redacted });
+    if (part.kind === "text")
+      for (const citation of part.citations ?? []) this.emit({ kind: "citation", candidate: 0, part: number, citation });
     this.emit({ kind: "part_end", candidate: 0, part: number });
   }
 }

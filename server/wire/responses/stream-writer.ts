@@ -35,12 +35,14 @@ export class ResponsesStreamWriter implements StreamWriter {
   write(event: ConversationEvent): string {
     if ("candidate" in event && event.candidate !== 0) return "";
     if (event.kind === "stop") return this.stopped(event);
+    // What is cited may be reported after the end of the text.
+    if (event.kind === "citation") return this.eventText(this.open.get(event.part)?.cite(event.citation));
     if (event.kind !== "usage") return this.settle("completed") + this.written(event);
     this.usage = event.usage;
     return "";
   }
 
-  private written(event: Exclude<ConversationEvent, { kind: "stop" | "usage" }>): string {
+  private written(event: Exclude<ConversationEvent, { kind: "stop" | "usage" | "citation" }>): string {
     switch (event.kind) {
       case "start":
         this.id = event.id;

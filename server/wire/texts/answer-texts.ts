@@ -1,3 +1,4 @@
+import type { TextUnit } from "./text-positions.ts";
 import type { JsonObject } from "../../kernel/json-value.ts";
 
 /** The location of a string in a parsed answer. */
@@ -53,6 +54,21 @@ export interface CallPiece {
   readonly scattered?: boolean;
 }
 
+/** A passage of a text, told by its positions in members of `holder`. Changing the text changes where it is. */
+export interface CitedPassage {
+  readonly holder: Record<string | number, unknown>;
+  /** The members with the positions; the same one for a passage that is a point. */
+  readonly start: string;
+  readonly end: string;
+  readonly unit: TextUnit;
+  /** The member that repeats the passage, if there is one. */
+  readonly repeats?: string;
+  /** The text, by the channel of its pieces. */
+  readonly channel: string;
+  /** All of the text, if it is in the same body; null if it came in pieces. */
+  readonly places: readonly Place[] | null;
+}
+
 /** What a caller would read in an answer or in one frame of it. Changing a place changes the body. */
 export interface AnswerContents {
   readonly pieces: readonly TextPiece[];
@@ -66,6 +82,7 @@ export interface AnswerContents {
   readonly finishes: readonly string[];
   /** Members that repeat the text token by token (log probabilities), each with its replacement. */
   readonly tokens: readonly (Place & { readonly without: unknown })[];
+  readonly passages: readonly CitedPassage[];
 }
 
 /** Finds the texts in answers of one format, whole or streamed. Stateless, and lenient with what providers send. */
@@ -90,6 +107,7 @@ export class ContentsList implements AnswerContents {
   readonly ends: string[] = [];
   readonly finishes: string[] = [];
   readonly tokens: (Place & { readonly without: unknown })[] = [];
+  passages: readonly CitedPassage[] = NONE;
   /** Objects whose texts continue from frame to frame, with the number that prefixes their channels. */
   deltas: readonly { readonly holder: object; readonly index: number }[] = NONE;
   /** Members known to contain bytes. */
@@ -120,6 +138,11 @@ export class ContentsList implements AnswerContents {
   other(text: OtherText): void {
     if (this.others === NONE) this.others = [text];
     else (this.others as OtherText[]).push(text);
+  }
+
+  cited(passage: CitedPassage): void {
+    if (this.passages === NONE) this.passages = [passage];
+    else (this.passages as CitedPassage[]).push(passage);
   }
 
   bytesAt(holder: object, key: string | number): void {

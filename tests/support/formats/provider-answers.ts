@@ -205,7 +205,7 @@ function converseStream(usage: boolean): ProviderAnswer {
 }
 
 /** One message of AWS's event stream: lengths with their checksum, headers, payload, and a checksum of everything. */
-function eventStreamMessage(name: string, payload: unknown): Uint8Array {
+export function eventStreamMessage(name: string, payload: unknown): Uint8Array {
   const header = (key: string, value: string) =>
     Buffer.concat([Buffer.from([key.length]), Buffer.from(key), Buffer.from([7, 0, value.length]), Buffer.from(value)]);
   const headers = Buffer.concat([

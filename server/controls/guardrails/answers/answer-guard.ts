@@ -13,8 +13,10 @@ import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "../names.ts";
 import { redactText } from "../redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
+import { continuationOf } from "./continuation.ts";
 import { KnownShape, onlyPiece } from "./known-shape.ts";
 import { OtherMembers } from "./other-members.ts";
+import { RedactedTexts } from "./redacted-texts.ts";
 import { wholeTexts } from "./whole-texts.ts";
 import { type FrameShape, ShapedFrame } from "../../../road/output/frame-shape.ts";
 import type { Frame } from "../../../road/output/frames.ts";
@@ -43,6 +45,7 @@ export class AnswerGuard {
   private readonly wholes = new Map<string, string>();
   /** The end of what has been sent, by flow. */
   private readonly flows = new Map<string, string>();
+  private readonly redactedTexts: RedactedTexts;
   private remembered = 0;
   /** A frame with a finish reason; only the next frame shows whether its texts end with it. */
   private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
@@ -56,6 +59,7 @@ export class AnswerGuard {
   constructor(texts: AnswerTexts, run: GuardRun, isCallersText: IsCallersText = () => false) {
     this.texts = texts;
     this.run = run;
+    this.redactedTexts = new RedactedTexts(run.surface.guard);
     this.others = new OtherMembers(texts, run, isCallersText);
     this.counter = new FrameCounter(texts.counter);
     this.known = new KnownShape(texts.counter === null);
@@ -183,11 +187,13 @@ export class AnswerGuard {
       others: contents.others,
       finishes: [],
       tokens: contents.tokens,
+      passages: contents.passages,
       ends: contents.ends.filter((prefix) => !taken.has(prefix)),
     });
   }
 
   private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
+    const movePassages = contents.passages.length === 0 ? null : this.redactedTexts.follow(contents, this.isWhole);
     yield* this.guardPieces(frame, contents, this.run);
     // After a block, other contents of the frame were not inspected.
     if (this.run.blocked !== null)
@@ -204,6 +210,7 @@ export class AnswerGuard {
     if (this.refusal === null) yield* this.guardWholes(frame, contents, this.run);
     if (this.refusal === null) yield* this.others.guard(frame, contents.others, this.isWhole, (text) => this.guardOther(text));
     if (this.refusal !== null) return [];
+    if (movePassages?.() === true) frame.changed = true;
     return contents.calls.length > 0 || before.includes(frame) ? before : [...before, frame];
   }
 
@@ -268,6 +275,7 @@ export class AnswerGuard {
       const hold = new HoldBack(this.run.surface.guard, before);
       out = yield* this.run.push(hold, text, true);
       this.run.close(hold);
+      this.redactedTexts.whole(text, hold, before.length);
       this.guardPiece(out);
     }
     this.flows.set(flow, (before + out).slice(-BEFORE));
@@ -289,6 +297,7 @@ export class AnswerGuard {
     const hold = new HoldBack(this.run.surface.guard, before);
     const channel: TextChannel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
     this.channels.set(name, channel);
+    this.redactedTexts.open(name, hold, before.length);
     return channel;
   }
 
@@ -307,6 +316,7 @@ export class AnswerGuard {
     const text = yield* run.push(channel.hold, "", true);
     run.close(channel.hold);
     this.left(channel, "", text);
+    this.redactedTexts.close(name);
     const { continued } = channel;
     if (continued !== null && continued.came !== continued.left && continued.came.length <= MAX_REMEMBERED)
       this.wholes.set(continued.came, continued.left);
@@ -314,7 +324,8 @@ export class AnswerGuard {
   }
 
   /** Records text received and sent. */
-  private left({ piece: { flow }, continued }: TextChannel, came: string, left: string): void {
+  private left({ piece: { flow, channel }, continued }: TextChannel, came: string, left: string): void {
+    this.redactedTexts.came(channel, came);
     this.guardPiece(left);
     if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
     if (continued === null || continued.came.length > MAX_REMEMBERED) return;
@@ -354,7 +365,8 @@ export class AnswerGuard {
       this.guardPiece("\n\n");
       if (text === "") continue;
       const own = last.get(name);
-      if (own === undefined || frame === null) out.push(this.continuation(channel.latest, name, text));
+      if (own === undefined || frame === null)
+        out.push(continuationOf(channel.latest, this.texts, (body) => this.contents(body, false), { channel: name, text }));
       else {
         own.holder[own.key] = (own.holder[own.key] as string) + text;
         frame.changed = true;
@@ -382,18 +394,5 @@ export class AnswerGuard {
     }
     if (changed) for (const frame of group.frames) frame.changed = true;
     return group.frames;
-  }
-
-  /** A frame in the caller's format with only `text` on the channel. */
-  private continuation(latest: Frame, channel: string, text: string): Frame {
-    const body = structuredClone(latest.body) as JsonObject;
-    this.texts.continuation(body);
-    let wasInspected = false;
-    for (const piece of this.contents(body, false).pieces) {
-      piece.holder[piece.key] = piece.channel === channel && !wasInspected ? text : "";
-      if (piece.channel === channel) wasInspected = true;
-    }
-    if (!wasInspected) throw new Error("a frame cannot be continued");
-    return { bytes: latest.bytes, body, closes: false, changed: true };
   }
 }

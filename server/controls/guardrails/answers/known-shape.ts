@@ -45,8 +45,9 @@ export class KnownShape {
 }
 
 /** The single piece of a text that a frame consists of; null if it has more contents. */
-export function onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
+export function onlyPiece({ pieces, wholes, calls, others, ends, tokens, passages }: AnswerContents): TextPiece | null {
   const [piece] = pieces;
-  const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
+  const isAlone =
+    pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length + passages.length === 0;
   return piece === undefined || !isAlone || piece.holder[piece.key] === "" ? null : piece;
 }

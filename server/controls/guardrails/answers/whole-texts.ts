@@ -2,7 +2,7 @@ import type { AnswerContents, TextPiece } from "../../../wire/texts/answer-texts
 
 /** The contents of a complete answer, in which a text that is in one piece and continues no other is inspected as a whole. */
 export function wholeTexts(contents: AnswerContents): AnswerContents {
-  const { pieces, wholes, calls, others, ends, finishes, tokens } = contents;
+  const { pieces, wholes, calls, others, ends, finishes, tokens, passages } = contents;
   const [channels, flows] = [new Map<string, number>(), new Map<string, number>()];
   const count = (of: Map<string, number>, name: string | undefined) => name !== undefined && of.set(name, (of.get(name) ?? 0) + 1);
   for (const { channel } of pieces) count(channels, channel);
@@ -17,5 +17,9 @@ export function wholeTexts(contents: AnswerContents): AnswerContents {
     ends,
     finishes,
     tokens,
+    passages: passages.map((passage) => ({
+      ...passage,
+      places: passage.places ?? pieces.filter(({ channel }) => channel === passage.channel),
+    })),
   };
 }

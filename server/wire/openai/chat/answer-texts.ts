@@ -48,7 +48,7 @@ function textPieces(holder: JsonObject, key: string, channel: string, contents: 
 
 function messageContents(message: JsonObject, index: number, contents: ContentsList): void {
   for (const name of TEXTS) if (message[name] !== undefined) textPieces(message, name, `${index}.${name}`, contents, 0);
-  annotationsTexts(message, contents);
+  annotationsTexts(message, contents, { channel: `${index}.content`, places: null });
   for (const name of FINDINGS) findingTexts(message, name, contents);
   const audio = objectOf(message.audio);
   if (audio !== null) contents.piece(`${index}.audio`, audio, "transcript");

@@ -1,6 +1,8 @@
 import type { PicturePart } from "../../conversation/reply.ts";
 import type { AssistantPart, CacheHint, ImagePart } from "../../conversation/conversation-parts.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
+import { JoinedText } from "../../conversation/citations.ts";
+import { readAnnotations } from "../annotations.ts";
 import { cacheHint } from "./content-reader.ts";
 import { sourceOfUrl } from "../data-url.ts";
 import { filledOf, looseListOf, objectOf, objectsOf, stringOf, textOrJson } from "../loose-fields.ts";
@@ -15,6 +17,19 @@ export function assistantTexts(message: JsonObject): AssistantPart[] {
   const refusal = filledOf(message.refusal);
   if (refusal !== null) parts.push({ kind: "refusal", text: refusal });
   return parts;
+}
+
+/** The texts of a model's message with their annotations, whose positions are in all of its `content`. */
+export function citedTexts(message: JsonObject): AssistantPart[] {
+  const parts = assistantTexts(message);
+  const joined = new JoinedText();
+  for (const [at, part] of parts.entries()) if (part.kind === "text") joined.add(at, part.text);
+  const citations = readAnnotations(message.annotations, joined);
+  if (citations.length === 0) return parts;
+  return parts.map((part, at) => {
+    const own = citations.filter((citation) => citation.part === at).map(({ part: _part, ...citation }) => citation);
+    return part.kind === "text" && own.length > 0 ? { ...part, citations: own } : part;
+  });
 }
 
 export interface ContentPiece {

@@ -1,7 +1,9 @@
 import { refuseTooManyParts } from "../../streams/stream-bounds.ts";
+import { JoinedText } from "../../conversation/citations.ts";
 import type { ConversationEvent } from "../../conversation/reply.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { newCallId } from "../call-id.ts";
+import { citationEvents } from "../annotations.ts";
 import { argumentsText, contentPieces, pictures } from "./assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./stop.ts";
 import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "../loose-fields.ts";
@@ -32,6 +34,7 @@ export class CandidateReader {
   private readonly callAt = new Map<number, OpenCall>();
   private readonly callOf = new Map<string, OpenCall>();
   private text: { readonly kind: TextKind; readonly part: number } | null = null;
+  private readonly content = new JoinedText();
   private parts = 0;
   private refused = false;
   stopped = false;
@@ -48,6 +51,7 @@ export class CandidateReader {
     if (delta !== null) {
       this.piece("reasoning", filledOf(delta.reasoning_content) ?? filledOf(delta.reasoning));
       for (const { kind, text } of contentPieces(delta.content)) this.piece(kind, text);
+      for (const event of citationEvents(this.index, delta.annotations, this.content)) this.emit(event);
       this.piece("refusal", filledOf(delta.refusal));
       for (const { mediaType, base64 } of pictures(delta)) {
         this.endText();
@@ -86,6 +90,7 @@ export class CandidateReader {
       this.emit({ kind: "part_start", candidate: this.index, part: this.text.part, type: kind });
     }
     this.emit({ kind: "delta", candidate: this.index, part: this.text.part, text });
+    if (kind === "text") this.content.add(this.text.part, text);
   }
 
   private endText(): void {

@@ -38,6 +38,7 @@ export const chatCodec: ConversationCodec = {
     image_detail: "messages[].content[].image_url.detail",
     file: "messages[].content[].file",
     file_name: "messages[].content[].file.filename",
+    citations: "citations",
     audio: "messages[].content[].input_audio",
     cache: "messages[].content[].prompt_cache_breakpoint",
     system_turn: "messages[].role",

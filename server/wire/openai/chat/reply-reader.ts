@@ -1,7 +1,7 @@
 import type { Candidate, ConversationReply } from "../../conversation/reply.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { newCallId } from "../call-id.ts";
-import { assistantTexts, functionCalls, pictures } from "./assistant-reader.ts";
+import { citedTexts, functionCalls, pictures } from "./assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "../loose-fields.ts";
 import { usageOfChat } from "../usage.ts";
@@ -15,7 +15,7 @@ export function readChatAnswer(body: JsonObject): ConversationReply | null {
     const message = objectOf(choice.message) ?? {};
     const index = wholeOf(choice.index) ?? place;
     const calls = functionCalls(message, (call) => newCallId(id, index, call));
-    const parts = [...assistantTexts(message), ...pictures(message), ...calls];
+    const parts = [...citedTexts(message), ...pictures(message), ...calls];
     const stopSequence = filledOf(choice.stop_reason);
     const stop = chatStopReason(choice.finish_reason, { calls: calls.length > 0, refusal: parts.some(({ kind }) => kind === "refusal") });
     candidates.push({

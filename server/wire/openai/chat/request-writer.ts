@@ -1,3 +1,4 @@
+import { asksForCitations, NO_CITATIONS } from "../../conversation/media-losses.ts";
 import type { RequestWritten, TargetModel } from "../../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat } from "../../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../../../kernel/json-value.ts";
@@ -34,6 +35,7 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
   if (request.stop.length > 0) body.stop = [...request.stop];
   if (request.stop.length > 4) report.refuse("stop", "this model takes at most 4 stop sequences");
   if (request.output !== null) body.response_format = outputFormat(request.output);
+  if (asksForCitations(request)) report.refuse("citations", NO_CITATIONS);
   if (request.topK !== null) report.drop("top_k");
   if (request.logprobs !== null) report.refuse("logprobs", "log probabilities are not passed on from this model's provider");
   if (request.stream) {

@@ -3,7 +3,8 @@ import type { ConversationEvent } from "../../conversation/reply.ts";
 import type { JsonObject } from "../../../kernel/json-value.ts";
 import { lineJson } from "../../streams/sse-data.ts";
 import type { Usage } from "../../usage.ts";
-import { imageMember } from "./choice.ts";
+import { JoinedText } from "../../conversation/citations.ts";
+import { chatAnnotations, imageMember } from "./choice.ts";
 import { chatFinishReason, refusalNote } from "./stop.ts";
 import { writeOpenAiFault } from "../fault.ts";
 import { UniqueCallIds } from "../../conversation/unique-call-ids.ts";
@@ -15,6 +16,7 @@ interface Written {
   /** For each tool call part: its index in `tool_calls`, and whether its arguments have started. */
   readonly calls: Map<number, { readonly index: number; filled: boolean }>;
   readonly ids: UniqueCallIds;
+  readonly content: JoinedText;
   images: number;
 }
 
@@ -45,6 +47,11 @@ export class ChatStreamWriter implements StreamWriter {
         const head = this.opened(event.candidate);
         const written = this.written(event.candidate);
         return head + this.piece(event.candidate, { images: [imageMember(event, written.images++)] });
+      }
+      case "citation": {
+        const { content } = this.written(event.candidate);
+        const annotations = chatAnnotations([[event.citation, content.startOf(event.part)]], content.text);
+        return annotations.length === 0 ? "" : this.piece(event.candidate, { annotations });
       }
       case "part_end": {
         const call = this.written(event.candidate).calls.get(event.part);
@@ -102,7 +109,8 @@ export class ChatStreamWriter implements StreamWriter {
 
   private delta({ candidate, part, text }: ConversationEvent & { kind: "delta" }): string {
     if (text === "") return "";
-    const { kinds, calls } = this.written(candidate);
+    const { kinds, calls, content } = this.written(candidate);
+    if (kinds.get(part) === "text") content.add(part, text);
     const call = calls.get(part);
     if (call !== undefined) {
       call.filled ||= text.trim() !== "";
@@ -115,7 +123,10 @@ export class ChatStreamWriter implements StreamWriter {
   private written(candidate: number): Written {
     let written = this.candidates.get(candidate);
     if (written === undefined)
-      this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds(), images: 0 }));
+      this.candidates.set(
+        candidate,
+        (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds(), content: new JoinedText(), images: 0 }),
+      );
     return written;
   }
 
