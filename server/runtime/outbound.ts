@@ -6,6 +6,7 @@ import { isPrivateAddress } from "../kernel/http/private-address.ts";
 import { unlessAborted } from "../kernel/scheduling/unless-aborted.ts";
 import { AnsweringFirst } from "./answering-first.ts";
 import { goesByProxy } from "./by-proxy.ts";
+import { DepartingBodies } from "./departing-body.ts";
 import { unpacked } from "./unpacked.ts";
 
 /** The only HTTP client for outbound requests, with timeouts, address checks and cancellation. */
@@ -25,6 +26,8 @@ export interface OutboundInit {
   readonly abort: AbortController;
   /** Longest wait for the response headers, in milliseconds. */
   readonly timeoutMs: number;
+  /** Called once the body may have been sent, also if that cannot be known. */
+  readonly departed?: () => void;
 }
 
 export class OutboundDenied extends Error {}
@@ -80,17 +83,19 @@ async function publicDestinations(
 }
 
 /** Connection errors after which nothing was sent, so that the next address can be tried. */
-const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
+const isUnreached = (error: unknown) => /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(codeOf(error));
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
 
 /** Whether a fetch failed on an established connection, so that the other side may have received some or all of the request. */
-export const wasConnected = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "ECONNRESET";
+export const wasConnected = (error: unknown): boolean => codeOf(error) === "ECONNRESET";
 
 /** Error codes of Bun for responses that are not valid HTTP. */
 const UNREADABLE =
   /^(?:Malformed_HTTP_Response|InvalidHTTPResponse|InvalidContentLength|UnrequestedUpgrade|UnsupportedTransferEncoding|ResponseHeadersTooLarge)$/;
 
 /** Whether a fetch failed because the response cannot be parsed. */
-export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(String((error as { code?: unknown } | null)?.code));
+export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(codeOf(error));
 
 /** Fails on statuses that HTTP does not have, because no `Response` with them could be made of this one. */
 function valid(response: Response): Response {
@@ -105,37 +110,30 @@ interface Checks {
   readonly isDenied?: (address: string) => boolean;
 }
 
-function bodyOf(body: NonNullable<OutboundInit["body"]>): BodyInit {
-  return typeof body === "object" && "open" in body ? body.open() : (body as string | Uint8Array<ArrayBuffer>);
-}
-
 const portOf = ({ protocol, port }: URL) => Number(port) || (protocol === "https:" ? 443 : 80);
 
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
   const answering = new AnsweringFirst();
+  const bodies = new DepartingBodies();
   return {
-    async fetch(url, { method, headers, body, abort, timeoutMs }) {
+    async fetch(url, { method, headers, body, abort, timeoutMs, departed }) {
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
         const destinations = options.allowPrivate
           ? [{ url, headers }]
           : await unlessAborted(publicDestinations(url, headers, options, answering), signal);
-        for (const [at, { url: to, address, ...rest }] of destinations.entries()) {
+        for (const [at, { url: to, address, headers: named, ...rest }] of destinations.entries()) {
+          const { isWatched, ...content } =
+            body === undefined ? { headers: named, isWatched: false } : bodies.of(url, body, named, departed);
           try {
-            const sent = {
-              method,
-              ...rest,
-              ...(body === undefined ? {} : { body: bodyOf(body) }),
-              signal,
-              redirect: "manual",
-              decompress: false,
-            } as const;
-            const response = await fetch(to, sent);
+            const response = await fetch(to, { method, ...rest, ...content, signal, redirect: "manual", decompress: false });
+            bodies.answered(url);
             if (address !== undefined && destinations.length > 1) answering.answered(address, portOf(new URL(to)));
             return unpacked(valid(response));
           } catch (error) {
-            if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
+            if (!isWatched && !isUnreached(error)) departed?.();
+            if (at + 1 === destinations.length || signal.aborted || !isUnreached(error)) throw error;
           }
         }
         throw new Error("a request had nowhere to go");

@@ -43,10 +43,11 @@ export interface OutgoingRequest {
 export async function send(
   outbound: Outbound,
   { url, headers, body, requestIdHeaders }: OutgoingRequest,
-  { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
+  { abort, timeoutMs, departed }: Pick<ProviderRequest, "abort" | "timeoutMs" | "departed">,
 ): Promise<ProviderReply | Refusal> {
   try {
-    const response = redactSecrets(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
+    const sent = { method: "POST", headers, body, abort, timeoutMs, ...(departed && { departed }) };
+    const response = redactSecrets(await outbound.fetch(url, sent), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
     return outboundRefusal(error);

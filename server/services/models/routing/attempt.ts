@@ -54,11 +54,16 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
     const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
     return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
   }
-  const outbound = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
-  const reply = await provider.send(targetOf(model), outbound);
+  const sending = { ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query };
+  let hasDeparted = false;
+  const departed = () => {
+    hasDeparted = true;
+  };
+  const reply = await provider.send(targetOf(model), { operation, ...sending, abort, timeoutMs, departed });
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
   if (isRefusal(reply)) {
     const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
+    if (!hasDeparted) return { ...failed(refusal, null), usage, unsent: true };
     const left = refusal.code === "upstream_timeout" || refusal.code === "upstream_interrupted";
     return { ...failed(refusal, null), usage, ...(left && { left }) };
   }
