@@ -269,7 +269,7 @@ export const VARIABLES = {
   GW_UPSTREAM_TIMEOUT_SECONDS: {
     schema: integer(1, 86_400),
     default: "600",
-    meaning: "longest silence of an upstream, in seconds: until its first byte, and between two pieces of a stream",
+    meaning: "longest silence of an upstream, in seconds: until its first byte, and between two pieces of a stream; keep-alives in a model's stream are silence",
   },
   GW_JUDGE_MODEL: {
     schema: z.string().min(1).max(200),

@@ -19,6 +19,7 @@ import { MOST_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+import { answeringReader } from "./answering-reader.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
@@ -199,6 +200,7 @@ async function beginStream(
     }
   }
   const requestedTier = requestedTierOf(call, prepared);
+  const isEventStream = isEventStreamType(prepared.operation, passed["content-type"]?.toLowerCase() ?? "");
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
@@ -209,7 +211,9 @@ async function beginStream(
       kind: "stream",
       status: 200,
       headers,
-      upstream,
+      upstream: isEventStream
+        ? answeringReader(upstream, timeoutMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason))
+        : upstream,
       codec,
       head,
       inputCharacters,
