@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
+import { lingering } from "./lingering-close.ts";
 
 export interface Peer {
   /** Address of the peer; empty if the connection is already closed. */
@@ -76,10 +77,11 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
         self.timeout(request, 0);
         // HTTP/1.0 needs no Host header, and load balancers' health checks may omit it: the URL is only a path then.
         const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
-        const response = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
+        const given = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
+        const response = lingering(addressed, given);
         // Once only the client is waited for, a client that stops reading or leaves the connection unused is disconnected again.
         const idle = () => self.timeout(request, idleSeconds);
-        const end = endOfWaiting(response);
+        const end = endOfWaiting(given);
         if (end === undefined) idle();
         else void end.then(idle);
         return response;
