@@ -110,6 +110,9 @@ interface Checks {
   readonly isDenied?: (address: string) => boolean;
 }
 
+/** Bun would end requests that were silent for five minutes, whatever their own timeout is; its type has no `timeout`. */
+const OPTIONS = { redirect: "manual", decompress: false, timeout: false } as const;
+
 const portOf = ({ protocol, port }: URL) => Number(port) || (protocol === "https:" ? 443 : 80);
 
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
@@ -127,7 +130,7 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
           const { isWatched, ...content } =
             body === undefined ? { headers: named, isWatched: false } : bodies.of(url, body, named, departed);
           try {
-            const response = await fetch(to, { method, ...rest, ...content, signal, redirect: "manual", decompress: false });
+            const response = await fetch(to, { method, ...rest, ...content, ...OPTIONS, signal });
             bodies.answered(url);
             if (address !== undefined && destinations.length > 1) answering.answered(address, portOf(new URL(to)));
             return unpacked(valid(response));

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
 import { lingering } from "./lingering-close.ts";
+import { probeSilentCallers } from "./socket-options.ts";
 
 export interface Peer {
   /** Address of the peer; empty if the connection is already closed. */
@@ -45,6 +46,7 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
     void alone.stop(true);
   }
   const server = listen(options, sharing !== "own");
+  probeSilentCallers();
   const port = server.port ?? options.port;
   return {
     port,
