@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { outbound, OutboundDenied, OutboundTimeout } from "./outbound.ts";
+import { OutboundDenied } from "./destinations.ts";
+import { outbound, OutboundTimeout } from "./outbound.ts";
 
 describe("an outbound call", () => {
   let server: ReturnType<typeof Bun.serve>;

@@ -54,7 +54,9 @@ test("a thread that ends while it has nothing to do is replaced for the next sig
 });
 
 test("a sign-in whose thread exits fails at once", async () => {
-  const client = samlClient(() => new Worker(`require("node:worker_threads").parentPort.on("message", () => process.exit(1))`, { eval: true }));
+  const client = samlClient(
+    () => new Worker(`require("node:worker_threads").parentPort.on("message", () => process.exit(1))`, { eval: true }),
+  );
   await expect(client.metadata(PROVIDER)).rejects.toThrow("the thread that reads answers ended");
   await client.close();
 });

@@ -1,6 +1,7 @@
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isUnreadable, type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { isUnreadable, type Outbound, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
 import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";

@@ -19,7 +19,12 @@ async function reading(pieces: readonly string[]) {
     },
     { highWaterMark: 0 },
   );
-  const reader = answeringReader(upstream.getReader(), 25, () => (late += 1), () => at);
+  const reader = answeringReader(
+    upstream.getReader(),
+    25,
+    () => (late += 1),
+    () => at,
+  );
   let read = 0;
   try {
     while (!(await reader.read()).done) read += 1;
