@@ -19,7 +19,11 @@ const lasting = (opening: string) =>
     }),
     EVENTS,
   );
-const vendor = fakeVendor(({ body }) => {
+const KEEP_ALIVE = `event: keepalive\ndata: {"type":"keepalive","sequence_number":1}\n\n`;
+const stored = { id: "resp_1", object: "response", created_at: 1, status: "completed", model: "keeps", output: [], usage: null };
+const vendor = fakeVendor(({ path, body }) => {
+  if (path.includes("/responses/resp_1")) return lasting(KEEP_ALIVE);
+  if (path.endsWith("/responses")) return Response.json(stored);
   const { model } = JSON.parse(body) as { model: string };
   if (model === "queues") return lasting("");
   if (model === "stalls") return lasting(STREAM_FRAMES[1] as string);
@@ -37,6 +41,7 @@ beforeAll(async () => {
   ({ apiKey: key } = await serveModels(world.admin, `${vendor.origin}/v1`, [
     "queues",
     "stalls",
+    { name: "keeps", mode: "responses" },
     { name: "queues-first", model_name: "queues", routing_group_id: "two", routing_weight: 5 },
     { name: "answers", routing_group_id: "two", routing_weight: 1 },
   ]));
@@ -68,4 +73,14 @@ test("another member answers instead of one that only keeps the connection alive
   expect(text).not.toContain("OPENROUTER");
   expect(row).toMatchObject({ success: true, llm_model_used: "answers" });
   expect(row.custom_metadata.attempts).toMatchObject([{ outcome: "upstream_timeout" }, { outcome: "served" }]);
+});
+
+test("a stored response that is streamed again times out in the same way", async () => {
+  const { runtimeUrl } = world.gateway;
+  const headers = { "content-type": "application/json", "x-api-key": key };
+  const body = JSON.stringify({ model: "keeps", input: "Hi", store: true });
+  const created = await fetch(`${runtimeUrl}/v1/proxy/llm/responses`, { method: "POST", headers, body });
+  const { id } = (await created.json()) as { id: string };
+  const again = await fetch(`${runtimeUrl}/v1/proxy/llm/responses/${id}?stream=true`, { headers });
+  expect(await again.text()).toContain("upstream_timeout");
 });
