@@ -1,6 +1,7 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration/configuration.ts";
+import { goesByProxy } from "./runtime/by-proxy.ts";
 import { type Outbound, outbound } from "./runtime/outbound.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
@@ -30,15 +31,22 @@ import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 
 /** All clients for outbound connections. */
 export function upstreamOf(config: Configuration, clock: Clock) {
-  const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
+  const isLeftToProxy = leftToProxy(config);
+  const out = outbound({ allowPrivate: config.allowPrivateUpstreams, isLeftToProxy });
   return {
     clock,
     outbound: out,
     // Callers choose these URLs and see the content. Private addresses are allowed only for URLs set by an administrator.
-    media: outbound({ allowPrivate: false }),
+    media: outbound({ allowPrivate: false, isLeftToProxy }),
+    isLeftToProxy,
     providers: providerDrivers(out, clock),
     batches: batchDrivers(out, clock),
   };
+}
+
+/** Tells which hosts are resolved and checked by a proxy instead of the gateway. */
+function leftToProxy({ proxyRefusesPrivate }: Configuration): (to: URL) => boolean {
+  return (to) => proxyRefusesPrivate && goesByProxy(to);
 }
 
 /** One driver for each format that a provider's record may name. */

@@ -306,7 +306,7 @@ function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimePar
 /** Further dependencies of the agent service. */
 function agentParts(config: Configuration, { upstream, log, gatewayOrigins }: RuntimeParts) {
   const { publicUrl = null, allowPrivateUpstreams: allowPrivate } = config;
-  return { send: agentSend(upstream.outbound), log, publicUrl, gatewayOrigins, allowPrivate };
+  return { send: agentSend(upstream.outbound), log, publicUrl, gatewayOrigins, allowPrivate, isLeftToProxy: upstream.isLeftToProxy };
 }
 
 /** Dependencies of the model service: its providers, and the client that fetches media URLs in requests. */

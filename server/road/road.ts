@@ -2,6 +2,7 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
 import { networkOf } from "../kernel/http/ip-address.ts";
+import { keptBody } from "../kernel/http/kept-body.ts";
 import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
@@ -92,7 +93,7 @@ export class Road {
 
     let body: Uint8Array | null = null;
     if (route.body === "streamed") {
-      if (request.body !== null) call.arriving = request.body;
+      if (request.body !== null) call.arriving = keptBody(request.body);
     } else if (route.body !== false) {
       const most = Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes);
       const read = await this.bodyOf(call, request, most, route.body === "may_be_gzip");

@@ -1,45 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
+import { startUnansweredAddress, type UnansweredAddress } from "../../tests/support/processes/unanswered-address.ts";
 import { AnsweringFirst } from "./answering-first.ts";
 import { outbound } from "./outbound.ts";
 
 const DEAD = "127.0.0.2";
 const LIVE = "127.0.0.1";
-/** Listens and never accepts: once its queue is full, connections to it get no answer. */
-const PROGRAM = `
-  const server = require("node:net").createServer();
-  server.listen({ host: "${DEAD}", port: Number(process.argv.at(-1)), backlog: 1 }, () => {
-    require("node:fs").writeSync(1, "listening");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  });
-`;
 
 let live: ReturnType<typeof Bun.serve>;
-let child: ChildProcess;
-const waiting: Socket[] = [];
+let dead: UnansweredAddress;
 
 beforeAll(async () => {
   live = Bun.serve({ hostname: LIVE, port: 0, fetch: (request) => new Response(new URL(request.url).hostname) });
-  child = spawn(process.execPath, ["-e", PROGRAM, String(live.port)], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout as NodeJS.ReadableStream, "data");
-  // Until two in a row are not taken any more.
-  for (let silent = 0; silent < 2;) {
-    const socket = connect(live.port as number, DEAD);
-    socket.on("error", () => undefined);
-    waiting.push(socket);
-    const connected = once(socket, "connect").then(() => true);
-    // On a stalled machine the timer may be due before the connection is noticed, so events get a turn first.
-    const stillWaiting = Bun.sleep(500).then(async () => (await new Promise((resolve) => setImmediate(resolve)), !socket.connecting));
-    const taken = await Promise.race([connected, stillWaiting]);
-    silent = taken ? 0 : silent + 1;
-  }
+  dead = await startUnansweredAddress(DEAD, live.port as number);
 });
 afterAll(async () => {
-  for (const socket of waiting) socket.destroy();
-  child.kill("SIGKILL");
+  dead.stop();
   await live.stop(true);
 });
 

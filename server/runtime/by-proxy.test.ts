@@ -17,10 +17,25 @@ const PROGRAM = `
   process.exit(0);
 `;
 
+/** Prints what the proxy received, or why nothing was sent. */
+const UNRESOLVED = `
+  const { outbound } = await import(${JSON.stringify(new URL("outbound.ts", import.meta.url).href)});
+  const { goesByProxy } = await import(${JSON.stringify(new URL("by-proxy.ts", import.meta.url).href)});
+  const proxy = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => new Response("proxy " + new URL(request.url).hostname) });
+  process.env.HTTP_PROXY = "http://127.0.0.1:" + proxy.port;
+  const resolve = () => Promise.reject(new Error("no DNS here"));
+  const isLeftToProxy = process.env.LEFT === "yes" ? (to) => goesByProxy(to) : undefined;
+  const client = outbound({ allowPrivate: false, resolve, ...(isLeftToProxy && { isLeftToProxy }) });
+  const init = { method: "GET", headers: {}, abort: new AbortController(), timeoutMs: 5_000 };
+  const answer = await client.fetch(process.env.TO, init).then((given) => given.text(), (error) => error.message);
+  console.log(answer);
+  process.exit(0);
+`;
+
 const BEFORE = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)));
 
-function asked(env: Record<string, string>): string {
-  const { stdout, stderr } = spawnSync(process.execPath, ["-e", PROGRAM], {
+function asked(env: Record<string, string>, program = PROGRAM): string {
+  const { stdout, stderr } = spawnSync(process.execPath, ["-e", program], {
     encoding: "utf8",
     timeout: PATIENCE_MS,
     env: { ...BEFORE, ...env },
@@ -62,4 +77,20 @@ test.each([
   ["https://ba.example/", { HTTPS_PROXY: PROXY, no_proxy: "a.example" }, true],
 ])("%s with %j goes by a proxy: %p", (url, env, expected) => {
   expect(goesByProxy(new URL(url), env as Record<string, string>)).toBe(expected);
+});
+
+test.each([
+  ["goes to the proxy unresolved if names are left to it", "http://upstream.example/", { LEFT: "yes" }, "proxy upstream.example"],
+  ["fails without DNS if names are not left to the proxy", "http://upstream.example/", {}, "no DNS here"],
+  [
+    "fails without DNS if it does not go by a proxy",
+    "http://upstream.example/",
+    { LEFT: "yes", NO_PROXY: "upstream.example" },
+    "no DNS here",
+  ],
+  ["fails if the proxy could take the name for its own machine", "http://api.localhost./", { LEFT: "yes" }, "no DNS here"],
+  ["is refused for a private address", "http://169.254.169.254/", { LEFT: "yes" }, "169.254.169.254 is in a private address range"],
+  ["is refused for a private address in another form", "http://0x7f.1/", { LEFT: "yes" }, "127.0.0.1 is in a private address range"],
+])("a request %s", (_what, to, env, expected) => {
+  expect(asked({ ...env, TO: to }, UNRESOLVED)).toBe(expected);
 });

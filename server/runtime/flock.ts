@@ -1,10 +1,5 @@
 import { dlopen } from "bun:ffi";
-
-/** Names of the C library: macOS, or glibc and musl. */
-const LIBRARIES =
-  process.platform === "darwin"
-    ? ["libSystem.B.dylib"]
-    : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
+import { LIBRARIES } from "./c-library.ts";
 
 export type Flock = (fd: number, operation: number) => number;
 

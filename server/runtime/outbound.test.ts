@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { outbound, OutboundDenied, OutboundTimeout } from "./outbound.ts";
+import { OutboundDenied } from "./destinations.ts";
+import { outbound, OutboundTimeout } from "./outbound.ts";
 
 describe("an outbound call", () => {
   let server: ReturnType<typeof Bun.serve>;
@@ -11,6 +12,8 @@ describe("an outbound call", () => {
         const { pathname } = new URL(request.url);
         if (pathname === "/redirect") return new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/" } });
         if (pathname === "/host") return new Response(`${request.headers.get("host")} ${request.headers.get("x-own")}`);
+        // Bun looks for idle connections every four seconds.
+        if (pathname === "/late") return Bun.sleep(10_000).then(() => new Response("late"));
         if (pathname === "/never") return new Promise<Response>(() => undefined);
         return new Response("ok");
       },
@@ -77,6 +80,17 @@ describe("an outbound call", () => {
   test("never follows a redirect", async () => {
     const response = await outbound({ allowPrivate: true }).fetch(`http://127.0.0.1:${server.port}/redirect`, { ...init, abort: abort() });
     expect(response.status).toBe(302);
+  });
+
+  test("waits as long as its own timeout allows, not as long as Bun does", async () => {
+    const program = `
+      const { outbound } = await import(${JSON.stringify(`${import.meta.dir}/outbound.ts`)});
+      const init = { method: "GET", headers: {}, abort: new AbortController(), timeoutMs: 60_000 };
+      const response = await outbound({ allowPrivate: true }).fetch("http://127.0.0.1:${server.port}/late", init);
+      process.stdout.write(await response.text());`;
+    const env = { ...process.env, BUN_CONFIG_HTTP_IDLE_TIMEOUT: "1" };
+    const { stdout } = Bun.spawn([process.execPath, "-e", program], { env, stderr: "inherit" });
+    expect(await new Response(stdout).text()).toBe("late");
   });
 
   test("times out if the upstream is silent, and is aborted at once if the caller disconnects", async () => {

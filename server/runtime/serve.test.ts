@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { waitsForOthers } from "../kernel/scheduling/waiting-answers.ts";
 import { ListenError, type ServeOptions, type Serving, serve } from "./serve.ts";
@@ -191,6 +192,23 @@ test.each(["", "Host: gateway.example\r\n"])("an HTTP/1.0 request keeps its path
   }
   expect(answer).toStartWith("HTTP/1.1 200 OK");
   expect(answer).toEndWith('["POST","/healthz","hello"]');
+});
+
+test.skipIf(process.platform !== "linux")("a connection that waits for its answer is probed", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { port } = start(() => (asked.resolve(), new Promise<Response>(() => undefined)));
+  const socket = await rawClient(port);
+  await asked.promise;
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const established = (await readFile("/proc/self/net/tcp", "utf8"))
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, address, , state]) => address?.endsWith(local) === true && state === "01");
+  // The kind of the socket's timer, 2 for keep-alive, and the hundredths of a second until it is due.
+  const [kind, due] = (established[0]?.[5] ?? "").split(":");
+  expect(kind).toBe("02");
+  expect(Number.parseInt(due as string, 16)).toBeLessThanOrEqual(3_000);
+  socket.destroy();
 });
 
 test("an exception becomes the application's error response", async () => {

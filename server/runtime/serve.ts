@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
+import { lingering } from "./lingering-close.ts";
+import { probeSilentCallers } from "./socket-options.ts";
 
 export interface Peer {
   /** Address of the peer; empty if the connection is already closed. */
@@ -44,6 +46,7 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
     void alone.stop(true);
   }
   const server = listen(options, sharing !== "own");
+  probeSilentCallers();
   const port = server.port ?? options.port;
   return {
     port,
@@ -76,10 +79,11 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
         self.timeout(request, 0);
         // HTTP/1.0 needs no Host header, and load balancers' health checks may omit it: the URL is only a path then.
         const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
-        const response = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
+        const given = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
+        const response = lingering(addressed, given);
         // Once only the client is waited for, a client that stops reading or leaves the connection unused is disconnected again.
         const idle = () => self.timeout(request, idleSeconds);
-        const end = endOfWaiting(response);
+        const end = endOfWaiting(given);
         if (end === undefined) idle();
         else void end.then(idle);
         return response;

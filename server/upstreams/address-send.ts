@@ -1,5 +1,6 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
-import { isUnreadable, type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../runtime/outbound.ts";
+import { OutboundDenied } from "../runtime/destinations.ts";
+import { isUnreadable, type Outbound, OutboundTimeout, wasConnected } from "../runtime/outbound.ts";
 import { redactSecrets } from "./redact-secrets.ts";
 import { secretsOf } from "./request-secrets.ts";
 

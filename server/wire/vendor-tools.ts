@@ -1,7 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../kernel/json-value.ts";
 
-/** Tools run and billed by vendors in addition to tokens, by the vendors' names; web searches are counted separately. */
-export type VendorTool = "file_search" | "code_interpreter" | "image_generation" | "code_execution" | "google_maps";
+/**
+ * Tools run and billed by vendors in addition to tokens, by the vendors' names; web searches are counted separately. Google bills maps by the
+ * query since Gemini 3, and before by the answer.
+ */
+export type VendorTool = "file_search" | "code_interpreter" | "image_generation" | "code_execution" | "google_maps" | "google_maps_query";
 
 /** Uses of each tool. For code execution, the number of containers; one with more memory counts in proportion to its price. */
 export type ToolUses = Readonly<Partial<Record<VendorTool, number>>>;

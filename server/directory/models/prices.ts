@@ -293,17 +293,24 @@ export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality
   return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));
 }
 
-/** Micro-dollars per million uses, as published by the vendors: per search, per 1 GB container, per five minutes of one, per prompt. */
-const USUAL_TOOL_PRICES: Readonly<Partial<Record<VendorToolName, MicroUsd>>> = {
+/** Micro-dollars per million uses, as the vendors' pricing pages give them. */
+const USUAL_TOOL_PRICES: Readonly<Partial<Record<PricedTool, MicroUsd>>> = {
+  // OpenAI, API pricing, "Built-in tools": a file search call; a container of 1 GB.
   file_search: 2_500_000_000,
   code_interpreter: 30_000_000_000,
+  // Anthropic, Pricing, "Code execution tool": $0.05 an hour, of which a container is billed five minutes at least.
   code_execution: 4_170_000_000,
+  // Google, Gemini Developer API pricing, "Grounding with Google Maps": a grounded prompt of Gemini 2.5; a query of Gemini 3.
   google_maps: 25_000_000_000,
+  google_maps_query: 14_000_000_000,
 };
 
+/** A tool whose price an administrator can set, or the unit in which newer models are billed for it. */
+type PricedTool = VendorToolName | "google_maps_query";
+
 /** Per million uses of a vendor's tool: the price that was set, or else the vendor's usual one. Null is unpriced. */
-export function toolPriceOf(prices: Prices, tool: VendorToolName): MicroUsd | null {
-  const set = prices.tools?.[tool] ?? USUAL_TOOL_PRICES[tool];
+export function toolPriceOf(prices: Prices, tool: PricedTool): MicroUsd | null {
+  const set = prices.tools?.[tool === "google_maps_query" ? "google_maps" : tool] ?? USUAL_TOOL_PRICES[tool];
   if (set !== undefined || tool !== "image_generation") return set ?? null;
   const { imagePrices = [], image = null } = prices;
   return dearestOf([...imagePrices.map(({ cost }) => cost), ...(image === null ? [] : [image])]);

@@ -49,6 +49,7 @@ export interface Configuration {
   readonly upstreamTimeoutMs: number;
   readonly judgeModel: string | undefined;
   readonly allowPrivateUpstreams: boolean;
+  readonly proxyRefusesPrivate: boolean;
   readonly mcpStatelessProbe: boolean;
   readonly allowedOrigins: AllowedOrigins;
   /** Hosts that user interfaces of tools may reach. */
@@ -157,6 +158,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     learning: { calls: readVariable(env, "GW_BASELINE_CALLS") as number, days: readVariable(env, "GW_BASELINE_DAYS") as number },
     judgeModel: readVariable(env, "GW_JUDGE_MODEL"),
     allowPrivateUpstreams: readVariable(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
+    proxyRefusesPrivate: readVariable(env, "GW_PROXY_REFUSES_PRIVATE") as boolean,
     mcpStatelessProbe: readVariable(env, "GW_MCP_STATELESS_PROBE") as boolean,
     allowedOrigins: allowedOrigins(
       (readVariable(env, "GW_ALLOWED_ORIGINS") ?? []) as string[],

@@ -269,7 +269,8 @@ export const VARIABLES = {
   GW_UPSTREAM_TIMEOUT_SECONDS: {
     schema: integer(1, 86_400),
     default: "600",
-    meaning: "longest silence of an upstream, in seconds: until its first byte, and between two pieces of a stream",
+    meaning:
+      "longest silence of an upstream, in seconds: until its first byte, and between two pieces of a stream; keep-alives in a model's stream are silence",
   },
   GW_JUDGE_MODEL: {
     schema: z.string().min(1).max(200),
@@ -278,6 +279,13 @@ export const VARIABLES = {
   GW_ALLOW_PRIVATE_UPSTREAMS: {
     schema: onOff,
     meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback",
+  },
+  GW_PROXY_REFUSES_PRIVATE: {
+    schema: onOff,
+    default: "off",
+    meaning:
+      "whether the proxy that HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names refuses private addresses itself. The names of upstreams are then " +
+      "resolved and checked by it alone, so the gateway needs no DNS for them",
   },
   GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether discovery asks tool servers for the stateless dialect first" },
   GW_ALLOWED_ORIGINS: {

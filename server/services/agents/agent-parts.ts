@@ -19,6 +19,8 @@ export interface AgentParts {
   readonly publicUrl: string | null;
   /** Whether push notifications may be sent to private addresses. */
   readonly allowPrivate: boolean;
+  /** Whether a host is resolved and checked by a proxy. */
+  readonly isLeftToProxy: (to: URL) => boolean;
 }
 
 export function baseOf({ publicUrl }: Pick<AgentParts, "publicUrl">, call: Pick<Call, "url">): string {

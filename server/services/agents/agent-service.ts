@@ -46,6 +46,7 @@ export interface AgentServiceOptions extends AdmissionParts {
   readonly publicUrl: string | null;
   readonly gatewayOrigins: readonly string[];
   readonly allowPrivate: boolean;
+  readonly isLeftToProxy: AgentParts["isLeftToProxy"];
   readonly calls: UnheardCostParts["calls"];
   readonly budgets: UnheardCostParts["budgets"];
 }
@@ -67,10 +68,20 @@ function streamVerdict(refusal: Refusal | null): Refusal | null {
 
 /** Opens the agent service, which runs until `close`. After `stop` its jobs no longer wait for agents. */
 export function openAgents(options: AgentServiceOptions) {
-  const { directory, gates, secrets, clock, log, snapshots, send, publicUrl, allowPrivate } = options;
+  const { directory, gates, secrets, clock, log, snapshots, send, publicUrl, allowPrivate, isLeftToProxy } = options;
   const upstream = agentUpstream(send);
   const tasks = new AgentTasks(directory.db, secrets);
-  const parts: AgentParts = { outlet: options.outletTo(upstream), gates, tasks, secrets, clock, log, publicUrl, allowPrivate };
+  const parts: AgentParts = {
+    outlet: options.outletTo(upstream),
+    gates,
+    tasks,
+    secrets,
+    clock,
+    log,
+    publicUrl,
+    allowPrivate,
+    isLeftToProxy,
+  };
   const cards = new ServedCards({ clock, log, publicUrl, gatewayOrigins: options.gatewayOrigins });
   const discover = cardDiscovery(send);
   const isLetIn = (owner: TaskOwner) => isOwnerLetIn(owner, { snapshots, users: options.users, tasks });

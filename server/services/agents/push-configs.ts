@@ -36,7 +36,7 @@ function configObject(taskId: string, { id, url, token, scheme, credentials }: P
 export async function refusedPushConfig(
   task: TaskKey | null,
   { id, url, token, authentication }: JsonObject,
-  { tasks, allowPrivate }: Pick<AgentParts, "tasks" | "allowPrivate">,
+  { tasks, allowPrivate, isLeftToProxy }: Pick<AgentParts, "tasks" | "allowPrivate" | "isLeftToProxy">,
 ): Promise<Refusal | null> {
   const { scheme, credentials } = isObject(authentication) ? authentication : {};
   const texts = { id, url, token, "authentication.scheme": scheme, "authentication.credentials": credentials };
@@ -46,7 +46,7 @@ export async function refusedPushConfig(
       : [],
   );
   if (fields.length > 0) return refuse("agent_invalid_params", undefined, { fields });
-  const denied = await refusedPushUrl(url, allowPrivate);
+  const denied = await refusedPushUrl(url, { allowPrivate, isLeftToProxy });
   if (denied !== null || task === null) return denied;
   const others = (await tasks.pushConfigs(task)).filter((one) => one.id !== id);
   return others.length < MOST_CONFIGS ? null : refuse("agent_invalid_params", `A task has at most ${MOST_CONFIGS} push configurations.`);

@@ -1,4 +1,5 @@
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { type Outbound, OutboundTimeout } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { type EngineQuestion, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 

@@ -56,12 +56,14 @@ export function tookTooLong(worked: number | null, passed: number): boolean {
   return passed >= LONGEST_MS || (worked ?? passed) >= DEADLINE_MS;
 }
 
+const samlThread = () => new Worker(new URL("./saml-thread.ts", import.meta.url));
+
 /**
  * Runs the SAML library on a thread of its own, one job at a time: an answer from an unknown sender costs quadratic time, which must not
  * block the process. The thread is terminated if a job uses too much CPU time, but not for waiting on a busy processor. Jobs of the gateway
  * itself are cheap and run before answers.
  */
-export function samlClient(): SamlClient & { close(): Promise<void> } {
+export function samlClient(newThread: () => Worker = samlThread): SamlClient & { close(): Promise<void> } {
   let thread: Worker | undefined;
   /** Null until the library is loaded. */
   let ready: { readonly thread: string | null } | null = null;
@@ -69,18 +71,27 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
   const made: (() => Promise<unknown>)[] = [];
   const answers: (() => Promise<unknown>)[] = [];
 
+  /** A thread that ends while it has no job is replaced for the next one. */
+  const begun = (): Worker => {
+    const worker = newThread();
+    const gone = () => {
+      if (thread === worker) thread = undefined;
+    };
+    worker.on("error", gone);
+    worker.on("exit", gone);
+    ready = null;
+    return worker;
+  };
+
   const run = (job: SamlJob): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      if (thread === undefined) {
-        thread = new Worker(new URL("./saml-thread.ts", import.meta.url));
-        ready = null;
-      }
-      const worker = thread;
+      const worker = (thread ??= begun());
       worker.ref();
       const over = () => {
         clearInterval(timer);
         worker.off("message", finish);
         worker.off("error", failed);
+        worker.off("exit", exited);
         worker.unref();
       };
       const end = () => {
@@ -98,18 +109,20 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
         end();
         reject(error);
       };
-      const begun = performance.now();
+      const exited = () => failed(new Error("the thread that reads answers ended"));
+      const since = performance.now();
       const time = () => (ready?.thread == null ? null : threadTime(ready.thread));
       const before = time();
       const timer = setInterval(() => {
         const now = time();
         const worked = ready === null ? 0 : now === null || before === null ? null : now - before;
-        if (!tookTooLong(worked, performance.now() - begun)) return;
+        if (!tookTooLong(worked, performance.now() - since)) return;
         end();
         reject(new Error("the answer took too long to be read"));
       }, LOOK_MS);
       worker.on("message", finish);
       worker.on("error", failed);
+      worker.on("exit", exited);
       worker.postMessage(job, []);
     });
 

@@ -1,5 +1,6 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { type Outbound } from "../../runtime/outbound.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
@@ -180,9 +181,12 @@ export async function readText(response: Response): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
+/** Answers that nobody reads are longer than this only by mistake or malice. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
+
 /** Discards the body, so that the connection can be reused. */
 export async function drained(response: Response): Promise<void> {
-  await response.arrayBuffer().catch(() => undefined);
+  await readUpTo(response.body, MOST_UNREAD_BYTES).catch(() => undefined);
 }
 
 /** Reads the body with `parse`; null if it cannot be parsed. */

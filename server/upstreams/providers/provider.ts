@@ -45,6 +45,8 @@ export interface ProviderRequest {
   readonly abort: AbortController;
   /** Longest wait for the response head, and between two pieces of a stream, milliseconds. */
   readonly timeoutMs: number;
+  /** Called once the provider may have received the request. */
+  readonly departed?: () => void;
 }
 
 /** If a request takes several calls and one fails: the answers of the others in the operation's format, because they are billed. */

@@ -1,6 +1,7 @@
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isUnreadable, type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { isUnreadable, type Outbound, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
 import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
@@ -43,10 +44,11 @@ export interface OutgoingRequest {
 export async function send(
   outbound: Outbound,
   { url, headers, body, requestIdHeaders }: OutgoingRequest,
-  { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
+  { abort, timeoutMs, departed }: Pick<ProviderRequest, "abort" | "timeoutMs" | "departed">,
 ): Promise<ProviderReply | Refusal> {
   try {
-    const response = redactSecrets(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
+    const sent = { method: "POST", headers, body, abort, timeoutMs, ...(departed && { departed }) };
+    const response = redactSecrets(await outbound.fetch(url, sent), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
     return outboundRefusal(error);

@@ -1,6 +1,7 @@
 import { codedReason } from "../../kernel/http/network-reason.ts";
 import { storableText } from "../../kernel/text/storable.ts";
-import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { type Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { msOfRetryAfter } from "../../wire/http/retry-after.ts";

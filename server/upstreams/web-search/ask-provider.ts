@@ -1,6 +1,7 @@
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { beginningOf } from "../../kernel/text/character-start.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { type Outbound, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";

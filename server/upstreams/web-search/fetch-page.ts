@@ -1,6 +1,7 @@
 import { BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { OutboundDenied } from "../../runtime/destinations.ts";
+import { type Outbound, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";
 

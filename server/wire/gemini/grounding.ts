@@ -6,11 +6,15 @@ import { objectIn, objectsIn, textIn, textsIn } from "./members.ts";
 /** For these models, Google bills a grounded prompt once; for all newer ones, each search. */
 const BILLED_BY_PROMPT = /(?:^|\/)gemini-[12]\./;
 
-/** The billable searches and maps of an answer: maps count once, and each distinct query once. */
+/**
+ * The billable searches and maps of an answer: each distinct query once. An answer that was grounded on maps alone lists its queries of maps
+ * where others list their web searches.
+ */
 export class Grounding {
   private readonly queries = new Set<string>();
   private byPrompt = false;
   private readsMaps = false;
+  private readsWeb = false;
 
   /** Reads a complete answer, or the next piece of one. */
   read(body: JsonObject): void {
@@ -18,7 +22,9 @@ export class Grounding {
     for (const candidate of objectsIn(body, "candidates")) {
       const metadata = objectIn(candidate, "groundingMetadata");
       if (metadata === null) continue;
-      if (objectsIn(metadata, "groundingChunks").some((chunk) => objectIn(chunk, "maps") !== null)) this.readsMaps = true;
+      const chunks = objectsIn(metadata, "groundingChunks");
+      if (chunks.some((chunk) => objectIn(chunk, "maps") !== null)) this.readsMaps = true;
+      if (chunks.some((chunk) => objectIn(chunk, "web") !== null) || objectIn(metadata, "searchEntryPoint") !== null) this.readsWeb = true;
       for (const query of textsIn(metadata, "webSearchQueries")) if (query.trim() !== "") this.queries.add(query);
     }
   }
@@ -29,7 +35,10 @@ export class Grounding {
   }
 
   get fees(): VendorFees {
-    const webSearches = this.byPrompt ? Math.min(1, this.queries.size) : this.queries.size;
-    return { ...(webSearches > 0 && { webSearches }), ...(this.readsMaps && { toolUses: { google_maps: 1 } }) };
+    const billed = this.byPrompt ? Math.min(1, this.queries.size) : this.queries.size;
+    if (!this.readsMaps) return billed > 0 ? { webSearches: billed } : {};
+    const webSearches = this.readsWeb ? billed : 0;
+    const toolUses = this.byPrompt ? { google_maps: 1 } : { google_maps_query: this.readsWeb ? 1 : Math.max(1, billed) };
+    return { ...(webSearches > 0 && { webSearches }), toolUses };
   }
 }

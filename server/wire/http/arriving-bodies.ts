@@ -1,4 +1,3 @@
-import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import { concat } from "../streams/adjoining-bytes.ts";
 import { BodyRoom, type HeldBody } from "./body-room.ts";
 
@@ -84,7 +83,7 @@ export class ArrivingBodies {
         heard: now,
         giveUp(why) {
           resolve(why);
-          void cancelQuietly(reader);
+          reader?.releaseLock();
         },
       };
       room.add(entry);
@@ -110,7 +109,7 @@ export class ArrivingBodies {
       entry.heard = performance.now();
       total += value.byteLength;
       if (total > maxBytes) {
-        void cancelQuietly(reader);
+        reader.releaseLock();
         return "too_large";
       }
       parts.push(value);

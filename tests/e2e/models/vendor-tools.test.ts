@@ -157,7 +157,7 @@ test("code execution in a message is charged, streamed or not, and so is groundi
         tools: [{ googleMaps: {} }],
       }),
     ),
-  ).toBeCloseTo(TOKENS + 0.025, 9);
+  ).toBeCloseTo(TOKENS + 0.014, 9);
 });
 
 test("a hard budget holds the cost of the offered tools, and refuses image generation without a price", async () => {

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
-import type { Answer, WholeAnswer } from "../../../road/answer.ts";
+import type { Answer, StreamAnswer, WholeAnswer } from "../../../road/answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { type AbortReason, abortReason, type Call } from "../../../road/call.ts";
 import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
@@ -11,6 +11,7 @@ import { replyObject } from "../../../wire/openai/reply-object.ts";
 import type { StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts";
 import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
 import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
+import { answeringReader } from "../routing/answering-reader.ts";
 import { type AttemptParts, providerOf, targetOf } from "../routing/attempt.ts";
 import { returnedHeaders } from "../passed-headers.ts";
 import { residencyOf } from "../routing/residency.ts";
@@ -71,7 +72,10 @@ export async function askForResponse(
   if (isRefusal(reply)) return failureOfRefusal(reply).answer;
   const { response } = reply;
   const headers = returnedHeaders(response.headers, model);
-  if (response.status === 200 && query.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
+  if (response.status === 200 && query.stream && response.body !== null && isEvents(headers)) {
+    const late = () => abort.abort("upstream_timeout" satisfies AbortReason);
+    return streamed(id, answeringReader(response.body.getReader(), timeoutMs, late), headers, parts);
+  }
   let bytes: Uint8Array;
   const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
@@ -134,13 +138,13 @@ class GivenAgain extends ResponsesStream {
   }
 }
 
-function streamed(id: string, response: Response, passed: Record<string, string>, { timeoutMs }: AskParts): Answer {
+function streamed(id: string, upstream: StreamAnswer["upstream"], passed: Record<string, string>, { timeoutMs }: AskParts): Answer {
   const codec = new GivenAgain(id);
   return {
     kind: "stream",
     status: 200,
     headers: { ...passed, ...UNBUFFERED },
-    upstream: (response.body as ReadableStream<Uint8Array>).getReader(),
+    upstream,
     codec,
     head: [],
     inputCharacters: null,

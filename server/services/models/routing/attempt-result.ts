@@ -11,4 +11,6 @@ export interface FailedAttempt {
   readonly status: number | null;
   /** Set if the provider may have been working on the request when it broke off or timed out, and so may bill it. */
   readonly left?: true;
+  /** Set if nothing of the request can have reached the provider. */
+  readonly unsent?: true;
 }

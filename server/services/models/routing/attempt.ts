@@ -19,6 +19,7 @@ import { MOST_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+import { answeringReader } from "./answering-reader.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { UNBUFFERED } from "../../../wire/streams/stream-headers.ts";
 
@@ -54,11 +55,16 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
     const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
     return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
   }
-  const outbound = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
-  const reply = await provider.send(targetOf(model), outbound);
+  const sending = { ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query };
+  let hasDeparted = false;
+  const departed = () => {
+    hasDeparted = true;
+  };
+  const reply = await provider.send(targetOf(model), { operation, ...sending, abort, timeoutMs, departed });
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
   if (isRefusal(reply)) {
     const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
+    if (!hasDeparted) return { ...failed(refusal, null), usage, unsent: true };
     const left = refusal.code === "upstream_timeout" || refusal.code === "upstream_interrupted";
     return { ...failed(refusal, null), usage, ...(left && { left }) };
   }
@@ -194,6 +200,7 @@ async function beginStream(
     }
   }
   const requestedTier = requestedTierOf(call, prepared);
+  const isEventStream = isEventStreamType(prepared.operation, passed["content-type"]?.toLowerCase() ?? "");
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
@@ -204,7 +211,9 @@ async function beginStream(
       kind: "stream",
       status: 200,
       headers,
-      upstream,
+      upstream: isEventStream
+        ? answeringReader(upstream, timeoutMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason))
+        : upstream,
       codec,
       head,
       inputCharacters,

@@ -287,14 +287,15 @@ export class Failover {
       : null;
   }
 
-  private failed({ model, prepared, told, isSent }: AttemptedMember, { failure, usage, status, left }: FailedAttempt): void {
+  private failed({ model, prepared, told, isSent }: AttemptedMember, { failure, usage, status, left, unsent }: FailedAttempt): void {
     const { call, parts, route } = this;
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
     // No usage is reported for an abandoned attempt, but the provider bills its input. Without this estimate, disconnecting would be free,
     // and slow or broken attempts would escape every budget.
-    const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
+    const mayBeBilled = isSent && unsent !== true && (abandoned !== null || left === true);
+    const sent = mayBeBilled ? (this.request.usageOfSending?.() ?? null) : null;
     const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
     told.usage = used === null ? null : withRequestedServing(used, requestedTierOf(call, prepared));
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);

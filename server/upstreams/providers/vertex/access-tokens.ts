@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { importPKCS8, SignJWT } from "jose";
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
-import { type Outbound, OutboundDenied } from "../../../runtime/outbound.ts";
+import { OutboundDenied } from "../../../runtime/destinations.ts";
+import { type Outbound } from "../../../runtime/outbound.ts";
 import { readJson } from "../read-json.ts";
 import { outboundRefusal } from "../send.ts";
 import type { ServiceAccount } from "./service-account.ts";
