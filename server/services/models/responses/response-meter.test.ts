@@ -115,7 +115,10 @@ test("a process that cannot record asks no provider, takes no response from the 
   const meter = new ResponseMeter({
     store: {
       settled: async () => [{ request_id: "held", used: null }],
-      takeDue: async () => void asked.push("due") ?? [],
+      async takeDue() {
+        asked.push("due");
+        return [];
+      },
     },
     budgets: { settle: async (id: string) => void asked.push(id) },
     recording: () => recording,
