@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import pg from "pg";
 import { CATALOGUE } from "../../server/store/folded/catalogue.ts";
@@ -8,7 +10,6 @@ import { type Database } from "../../server/store/database.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
-import { startLasting } from "../support/processes/lasting-process.ts";
 import { until } from "../support/until.ts";
 
 /** A gateway that is killed in the middle of a migration of a database in use leaves none half applied, and the next start goes on. */
@@ -29,8 +30,8 @@ beforeAll(async () => {
   await killer.query(BEFORE);
   await killer.query("SET search_path TO public");
   await killer.query(
-    `INSERT INTO end_users SELECT (jsonb_populate_record(u, jsonb_build_object('id', gen_random_uuid(), 'username', 'person-' || n, 'email', null))).*
-       FROM (SELECT * FROM end_users LIMIT 1) u, generate_series(1, ${FILLED}) n`,
+    `INSERT INTO end_users SELECT filled.* FROM (SELECT to_jsonb(u) AS person FROM end_users u LIMIT 1) one, generate_series(1, ${FILLED}) n,
+       jsonb_populate_record(NULL::end_users, person || jsonb_build_object('id', gen_random_uuid(), 'username', 'person-' || n, 'email', null)) filled`,
   );
 });
 afterAll(async () => {
@@ -56,21 +57,23 @@ async function counts(): Promise<Record<string, number>> {
 async function killedWhileChanging(table: string): Promise<void> {
   await killer.query("BEGIN");
   await killer.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`);
-  const started = await startLasting(["node", new URL("../../bin/gatehouse.mjs", import.meta.url).pathname, "start"], {
-    cwd: new URL("../..", import.meta.url).pathname,
+  // With some versions of Node the launcher has a child, which is killed with it.
+  const started = spawn("node", [fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url)), "start"], {
     env: {
-      ...{ PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_QUICKSTART: "off" },
-      ...{ GW_DATA_DIR: dataDir, DATABASE_URL: database.url },
+      ...process.env,
+      ...{ GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_QUICKSTART: "off", GW_DATA_DIR: dataDir, DATABASE_URL: database.url },
     },
-    onLine: () => {},
+    detached: true,
+    stdio: "ignore",
   });
+  const ended = new Promise((resolve) => started.on("close", resolve));
   const waiting = `SELECT pid FROM pg_locks WHERE relation = '${table}'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted`;
   const [{ pid } = { pid: 0 }] = await until(
     async () => (await killer.query<{ pid: number }>(waiting)).rows,
     (rows) => rows.length > 0,
   );
-  started.kill("SIGKILL");
-  await started.exited;
+  process.kill(-(started.pid as number), "SIGKILL");
+  await ended;
   await killer.query("COMMIT");
   await until(
     async () => (await killer.query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])).rowCount,
