@@ -144,7 +144,7 @@ export class SignOn {
     const binding = known ?? newSecretText();
     const begun =
       place.kind === "oidc"
-        ? await this.reached(place, more, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
+        ? await this.reached(place, more, () => this.parts.oidc.begin(clientOf(place), `${page.base}/${place.id}/callback`, state))
         : await this.reached(place, more, () => this.parts.saml.begin(samlOf(page, place), state));
     const { address, ...checks } = begun;
     await keepStep(directory, { kind: "state", secret: state, binding, place, content: { ...checks, ...more }, forMs: STATE_MS });
@@ -182,7 +182,9 @@ export class SignOn {
     const declined = new URLSearchParams(search).get("error");
     if (declined !== null) throw this.declined(place, declined);
     const callback = new URL(`${page.base}/${place.id}/callback${search}`);
-    const signedIn = await this.vouched(place, { test }, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
+    const signedIn = await this.vouched(place, { test }, () =>
+      this.parts.oidc.finish(clientOf(place), callback, { verifier, nonce, state }),
+    );
     if (signedIn !== "again") {
       const { claims, idToken } = signedIn;
       if (test) return { kind: "tested", place, claims };
@@ -318,6 +320,12 @@ export class SignOn {
     if (place.kind !== "saml") throw new Refused(refuse("not_found"));
     return this.reached(place, { test: false }, () => this.parts.saml.metadata(samlOf(page, place)));
   }
+}
+
+/** Without its secret the provider would take this for another client. */
+function clientOf(place: SignOnPlace) {
+  if (place.isSecretUnreadable) throw new Error("its client secret was stored under another GW_SECRET_KEY: store it again");
+  return oidcOf(place);
 }
 
 function oidcOf({ version, settings, clientSecret }: SignOnPlace) {

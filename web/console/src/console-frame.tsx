@@ -40,7 +40,7 @@ import {
 import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
-import { signOut } from "./sign-out.ts";
+import { signOutOfConsole } from "./sign-out.ts";
 import { useTenant } from "./tenant.ts";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
 
@@ -142,7 +142,7 @@ export function ConsoleFrame(): ReactNode {
     { id: "light", label: "Light theme", icon: Sun, run: () => chooseTheme("light") },
     { id: "dark", label: "Dark theme", icon: Moon, run: () => chooseTheme("dark") },
     { id: "system", label: "Theme of the system", icon: Monitor, run: () => chooseTheme("system") },
-    { id: "sign-out", label: "Sign out", icon: LogOut, run: signOut },
+    { id: "sign-out", label: "Sign out", icon: LogOut, run: signOutOfConsole },
   ];
   return (
     <AppShell

@@ -32,7 +32,7 @@ import {
 import { type ReactNode, useState } from "react";
 import { useLiveFeed } from "./live-feed.ts";
 import { portalApi, ownSession } from "./portal-client.ts";
-import { signOut } from "./sign-out.ts";
+import { signOutOfPortal } from "./sign-out.ts";
 import { LANGUAGE_NAMES, translations, usePortalTexts } from "./translations.ts";
 
 export function PortalFrame(): ReactNode {
@@ -65,7 +65,7 @@ export function PortalFrame(): ReactNode {
     { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
   ];
   const shortcuts = { id: "shortcuts", label: t("shortcuts"), icon: Keyboard, run: () => setSheet(true) };
-  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: signOut };
+  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: signOutOfPortal };
   const languages = translations
     .languages()
     .map((language) => ({ id: language, label: LANGUAGE_NAMES[language] ?? language, run: () => void translations.choose(language) }));

@@ -4,6 +4,6 @@ import { ownSession } from "./portal-client.ts";
 import { translations } from "./translations.ts";
 
 /** Signs the person out everywhere. */
-export function signOut(): void {
+export function signOutOfPortal(): void {
   void ownSession.end().catch((error) => showToast(error instanceof ApiError ? error.message : translations.t("unreachable")));
 }

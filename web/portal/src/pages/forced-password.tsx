@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import type { ReactNode } from "react";
 import { PasswordFields, usePasswordChange } from "../profile/change-password.tsx";
-import { signOut } from "../sign-out.ts";
+import { signOutOfPortal } from "../sign-out.ts";
 import { usePortalTexts } from "../translations.ts";
 
 /** Blocks all other pages for people who signed in with a password set by someone else. */
@@ -17,7 +17,7 @@ export function ForcedPassword(): ReactNode {
         <Button type="submit" look="primary" busy={isPending}>
           {t("changePassword")}
         </Button>
-        <Button look="quiet" onClick={signOut}>
+        <Button look="quiet" onClick={signOutOfPortal}>
           {t("signOut")}
         </Button>
       </form>

@@ -9,7 +9,7 @@ import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
-import { signOut } from "../sign-out.ts";
+import { signOutOfPortal } from "../sign-out.ts";
 import { usePortalTexts } from "../translations.ts";
 
 function SwitchOff({ onDone, left }: { readonly onDone: () => Promise<unknown>; readonly left: number }): ReactNode {
@@ -76,7 +76,7 @@ export function PortalTwoFactor(): ReactNode {
         <TwoFactorBegin
           lead={t("twoFactorLead")}
           onBegin={(password) => setup.mutate(password)}
-          onSignOut={signOut}
+          onSignOut={signOutOfPortal}
           error={setup.error}
           busy={setup.isPending}
           labels={{ begin: t("setUp"), password: t("currentPassword"), passwordHint: t("confirmsIdentity"), signOut: t("signOut") }}
