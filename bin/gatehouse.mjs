@@ -17,6 +17,8 @@ const HELP = `Usage: gatehouse [command]
   doctor       check settings, files, database and ledger
   import ...   convert another gateway's configuration, see gatehouse import --help
   reset-2fa .. reset an administrator's second factor, see gatehouse reset-2fa --help
+  reset-password ...
+               give an administrator a new password, see gatehouse reset-password --help
   restore ...  restore a backup into an empty database, see gatehouse restore --help
   scout ...    report AI clients and tool servers on this device to a gateway, see gatehouse scout --help
   verify ...   verify a certificate or a sealed report, see gatehouse verify --help
@@ -106,6 +108,7 @@ function main([command = "start", ...rest]) {
     case "doctor":
     case "import":
     case "reset-2fa":
+    case "reset-password":
     case "restore":
     case "verify":
       return runToEnd([serverProgram(), command, ...rest], LEAVES_NOTHING);

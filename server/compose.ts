@@ -41,6 +41,7 @@ export interface Gateway {
   /** Where the database is, for display and without its password. */
   readonly database: string;
   readonly made: FirstStart["made"];
+  readonly notSignedInYet: FirstStart["notSignedInYet"];
   /** A model for a first call; null if there is none. */
   readonly firstModel: string | null;
   /** Reports at `/readyz` that it is about to stop, but keeps serving. */
@@ -167,6 +168,7 @@ export async function compose(
       dataDir: directory.path,
       database: description,
       made: started.made,
+      notSignedInYet: started.notSignedInYet,
       firstModel,
       leave,
       async stop(drainSeconds = config.drainSeconds) {

@@ -26,6 +26,13 @@ export function welcome(gateway: Gateway, config: Configuration): string {
     lines.push("", "Created now and shown only once:", "");
     for (const [name, value] of secrets) row(name, value);
   }
+  if (gateway.notSignedInYet !== null && config.roles.includes("control"))
+    lines.push(
+      "",
+      `Nobody has signed in to the console as ${gateway.notSignedInYet} yet. If the password was lost, print a new one:`,
+      "",
+      `  npx gatehouse reset-password ${gateway.notSignedInYet}`,
+    );
   if (gateway.runtimeUrl !== null && gateway.firstModel !== null) {
     const body = JSON.stringify({ model: gateway.firstModel, stream: true, messages: [{ role: "user", content: "Hello, who is there?" }] });
     lines.push("", made.api_key === undefined ? "A governed call, with your key in GATEHOUSE_KEY:" : "Your first governed call:", "");

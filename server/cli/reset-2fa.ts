@@ -1,7 +1,5 @@
-import { parseArgs } from "node:util";
-import { reasonOf } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";
-import { openAuditDatabase } from "./audit-database.ts";
+import { administratorCommand } from "./administrator-command.ts";
 import type { CommandIo } from "./command-io.ts";
 
 const USAGE = `Usage:
@@ -25,44 +23,15 @@ const OUTCOME_TEXTS = {
 };
 
 /** `gatehouse reset-2fa`. Resolves with the exit code; never throws. */
-export async function resetFactorCommand(
+export function resetFactorCommand(
   argv: string[],
   env: Readonly<Record<string, string | undefined>>,
   reset: ResetFactor,
   io: CommandIo,
 ): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({
-      args: argv,
-      options: {
-        tenant: { type: "string" },
-        "database-url": { type: "string" },
-        "data-dir": { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-      allowPositionals: true,
-    });
-    if (values.help) {
-      await io.stdout(USAGE);
-      return 0;
-    }
-    const [username, ...rest] = positionals;
-    if (username === undefined || rest.length > 0) throw new Error(`say whose\n${USAGE}`);
-    // A named data directory means its own database, whatever the environment says.
-    const url = values["database-url"] ?? (values["data-dir"] === undefined ? env["DATABASE_URL"] : undefined);
-    const database = await openAuditDatabase({ url, dataDir: values["data-dir"] ?? env["GW_DATA_DIR"] ?? "./data" });
-    try {
-      const { tenant = null } = values;
-      const done = await reset(database.db, tenant, username);
-      const whose = tenant === null ? "system administrator" : `administrator of the tenant ${tenant}`;
-      if (done === null) throw new Error(`there is no ${whose} with the name ${username}`);
-      await io.stdout(`${OUTCOME_TEXTS[done.outcome](done.username)}\n`);
-    } finally {
-      await database.close();
-    }
-    return 0;
-  } catch (error) {
-    io.stderr(`gatehouse reset-2fa: ${reasonOf(error)}\n`);
-    return 1;
-  }
+  const help = async (...whose: Parameters<ResetFactor>) => {
+    const done = await reset(...whose);
+    return done === null ? null : `${OUTCOME_TEXTS[done.outcome](done.username)}\n`;
+  };
+  return administratorCommand({ name: "reset-2fa", usage: USAGE, help }, argv, env, io);
 }

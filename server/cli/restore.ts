@@ -13,7 +13,8 @@ import { type DataDirectory, openDataDirectory } from "../store/data-directory.t
 import { type Database, openDatabase } from "../store/database.ts";
 import { holdConnection } from "../store/connections/held-connection.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
-import { migrateTo, requireMigrations } from "../store/migrate.ts";
+import { refuseOtherBackup, requireMigrations } from "../store/backup-migrations.ts";
+import { migrateTo } from "../store/migrate.ts";
 import { beginRestore, endRestore } from "../store/unfinished-restore.ts";
 import { beginLoading, loadRows, makePartitions, setSequences, withoutRules } from "../store/records/table-contents.ts";
 import { exitCode } from "./audit-report.ts";
@@ -111,6 +112,7 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string, 
   try {
     if (!(await beginRestore(held.db, held.client))) throw new Error(taken);
     const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
+    await refuseOtherBackup(held.db, migrations);
     await migrateTo(db, migrations);
     await beginLoading(held.client);
     await withoutRules(held.client, async () => {

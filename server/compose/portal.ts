@@ -2,7 +2,6 @@ import type { Notices } from "../controls/notices/notices.ts";
 import { openSharedFailures } from "./shared-failures.ts";
 import { LiveFeed } from "../directory/people/portal/live-feed.ts";
 import { queuedHashing } from "../directory/people/portal/password-work.ts";
-import { RegistrationThrottle } from "../directory/people/portal/registration-throttle.ts";
 import { KeySets } from "../directory/identity/key-sets.ts";
 import type { Directory } from "../directory/writes/write.ts";
 import type { upstreamOf } from "../drivers.ts";
@@ -31,7 +30,7 @@ interface PortalParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   /** Resolves when every row sealed so far, in any process of this machine, is in the database. */
   readonly shipped: () => Promise<void>;
-  readonly group: Pick<ProcessGroup, "logins">;
+  readonly group: Pick<ProcessGroup, "logins" | "uses">;
 }
 
 /** The portal for end users: directory, passwords, live events and sign-on. */
@@ -43,8 +42,9 @@ export function openPortal(config: Configuration, parts: PortalParts) {
   const directory: Directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const saml = samlClient();
   const keys = new KeySets(issuerDocuments(upstream.outbound), clock);
-  const signOn = new SignOn({ directory, keys, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
   const failures = openSharedFailures("portal", config, { secrets, log });
+  const uses = parts.group.uses(clock, failures?.uses);
+  const signOn = new SignOn({ directory, keys, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, uses, log });
   const throttle = parts.group.logins(clock, failures);
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   return {
@@ -55,7 +55,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
       users,
       snapshots,
       feed,
-      logins: { directory, tokens, users, hashing, throttle, registrations: new RegistrationThrottle(clock) },
+      logins: { directory, tokens, users, hashing, throttle, uses },
       notices,
       signOn,
       publicUrl: config.publicUrl ?? null,

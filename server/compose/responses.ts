@@ -38,6 +38,7 @@ export function openStoredResponses(parts: ResponsesParts) {
   const records = new ResponseRecords({ store, now, log });
   const meter = new ResponseMeter({
     ...{ store, calls: background, budgets, providers, now, log },
+    recording: () => calls.accepting,
     tenant: (id) => snapshots.tenant(id),
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
     chain: ledger.chainId,

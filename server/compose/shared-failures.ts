@@ -1,16 +1,19 @@
 import type { PagePlane } from "../directory/people/page-sessions.ts";
-import { sharedFailures, type SharedFailures } from "../directory/people/shared-failures.ts";
+import { sharedFailures } from "../directory/people/shared-failures.ts";
 import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import { openValkey } from "../runtime/valkey.ts";
 
-/** The failed sign-ins at a plane that the machines of a fleet count together in Valkey; undefined without one. Connects when first asked. */
+/**
+ * The failed sign-ins, and what clients do without signing in, at a plane, as the machines of a fleet count it together in Valkey; undefined
+ * without one. Connects when first asked.
+ */
 export function openSharedFailures(
   plane: PagePlane,
   { valkeyUrl }: Pick<Configuration, "valkeyUrl">,
   { secrets, log }: { readonly secrets: SecretBox; readonly log: Log },
-): (SharedFailures & { close(): void }) | undefined {
+): (ReturnType<typeof sharedFailures> & { close(): void }) | undefined {
   if (valkeyUrl === undefined) return undefined;
   const valkey = openValkey(valkeyUrl);
   return {

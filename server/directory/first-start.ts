@@ -1,7 +1,7 @@
 import { httpUrl } from "@gatehouse/contracts/conventions";
 import { ConfigurationError } from "../kernel/configuration/read-variable.ts";
 import { newPassword } from "../kernel/secrets.ts";
-import { lockFirstStart, systemAdminExists } from "../store/people/admin-users.ts";
+import { lockFirstStart, newSystemAdmin, systemAdminExists } from "../store/people/admin-users.ts";
 import { createApiKey } from "./credentials/api-keys.ts";
 import { hostAddress, KNOWN_PROVIDERS, type KnownProvider } from "./first-start-providers.ts";
 import { resourceGroups } from "./groups/resource-groups.ts";
@@ -37,6 +37,8 @@ export interface FirstStart {
   readonly made: GeneratedSecrets;
   /** Names of the created models. */
   readonly models: string[];
+  /** On later starts: a system admin, as long as none has signed in yet. Their password may have been lost with the first start's output. */
+  readonly notSignedInYet: string | null;
 }
 
 const ADMIN = "admin";
@@ -44,7 +46,7 @@ const DEFAULT = "default";
 const PORTAL_USER = "user";
 const ECHO = "echo";
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
-const LATER: FirstStart = { first: false, made: {}, models: [] };
+const LATER: FirstStart = { first: false, made: {}, models: [], notSignedInYet: null };
 
 /**
  * Creates the records of a first start in an empty store, all or nothing. A store is new until it has a system admin, who
@@ -52,7 +54,10 @@ const LATER: FirstStart = { first: false, made: {}, models: [] };
  * or removed stays that way. Safe if two processes start at once.
  */
 export async function firstStart(deps: FirstStartDeps): Promise<FirstStart> {
-  if (await systemAdminExists(deps.directory.db)) return LATER;
+  if (await systemAdminExists(deps.directory.db)) {
+    const isKnown = deps.bootstrapAdminPassword !== undefined;
+    return { ...LATER, notSignedInYet: isKnown ? null : await newSystemAdmin(deps.directory.db) };
+  }
   const already = new Error("another process was first");
   try {
     return await write(deps.directory, GATEWAY, async (change) => {
@@ -75,7 +80,7 @@ async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstSt
   if (deps.bootstrapAdminPassword === undefined) made.admin_password = password;
   await adminUsers.create(change, null, { username: ADMIN, password });
   await tenants.create(change, null, { id: DEFAULT, name: DEFAULT, display_name: "Default" });
-  if (!deps.quickstart) return { first: true, made, models: [] };
+  if (!deps.quickstart) return { first: true, made, models: [], notSignedInYet: null };
 
   const group = await resourceGroups.create(change, DEFAULT, { name: DEFAULT, display_name: "Default" });
   made.api_key = (await createApiKey(change, DEFAULT, group.id, { name: "quick start" })).key_value;
@@ -86,7 +91,7 @@ async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstSt
   const found = KNOWN_PROVIDERS.flatMap((known) => providerHere(known, deps.env));
   if (found.length === 0) await makeEcho(change, group.id);
   for (const provider of found) await makeProvider(change, group.id, provider);
-  return { first: true, made, models: found.length === 0 ? [ECHO] : found.flatMap(({ known }) => known.models) };
+  return { first: true, made, notSignedInYet: null, models: found.length === 0 ? [ECHO] : found.flatMap(({ known }) => known.models) };
 }
 
 interface ProviderHere {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { InProcessCounters } from "../controls/limits/counters/in-process.ts";
 import { counterAnswerers } from "../controls/limits/counters/remote-counters.ts";
 import { ServedCounters } from "../controls/limits/counters/served-counters.ts";
+import { AddressThrottle, type AddressUses, useAnswerers } from "../directory/people/address-throttle.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
 import { coalesced } from "../kernel/scheduling/coalesced.ts";
@@ -40,6 +41,7 @@ interface GroupOptions {
 export function firstProcess({ size, homeDir, env, log }: GroupOptions): ProcessGroup {
   let served: ServedCounters | undefined;
   let throttle: Attempts | undefined;
+  let uses: AddressUses | undefined;
   let self: SelfInGroup | undefined;
   let members: Member[] = [];
   const others = (than: Member | null) => members.filter((member) => member !== than);
@@ -50,6 +52,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
     homeDir: null,
     counters: (now, countersLog) => (served = new ServedCounters({ counters: new InProcessCounters(now), now, log: countersLog })),
     logins: (clock, shared) => (throttle = new LoginThrottle(clock, shared)),
+    uses: (clock, shared) => (uses = new AddressThrottle(clock, shared)),
     shipped: () => allOf(others(null).map((member) => member.shipped())),
     caughtUp: () => allOf(others(null).map((member) => bounded(member.ask("caughtUp"), undefined))),
     async figures() {
@@ -75,6 +78,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
                 answerers: {
                   ...(counting === undefined ? {} : counterAnswerers(counting)),
                   ...(throttle === undefined ? {} : attemptAnswerers(throttle, { ask: (name, value) => member.ask(name, value) })),
+                  ...(uses === undefined ? {} : useAnswerers(uses)),
                   shipped: () => allOf([self?.shipped(), ...others(member).map((other) => other.shipped())]),
                 },
               };

@@ -1,4 +1,5 @@
 import { RemoteCounters } from "../controls/limits/counters/remote-counters.ts";
+import { remoteUses } from "../directory/people/address-throttle.ts";
 import { remoteAttempts } from "../directory/people/shared-login-throttle.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import type { ProcessChannel } from "../runtime/process-channel.ts";
@@ -27,6 +28,7 @@ export function memberProcess(
     homeDir,
     counters: () => new RemoteCounters(channel),
     logins: () => logins.attempts,
+    uses: () => remoteUses(channel),
     shipped: () => channel.ask("shipped").then(() => undefined),
     caughtUp: nothing,
     figures: () => Promise.resolve([]),

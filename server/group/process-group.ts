@@ -1,5 +1,6 @@
 import { InProcessCounters } from "../controls/limits/counters/in-process.ts";
 import type { Counters } from "../controls/limits/counters/counters.ts";
+import { AddressThrottle, type AddressUses, type SharedUses } from "../directory/people/address-throttle.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import type { SharedFailures } from "../directory/people/shared-failures.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
@@ -45,6 +46,8 @@ export interface ProcessGroup {
   counters(now: () => number, log: Log): Counters;
   /** The throttle on guessing portal passwords, shared by the group, and with other machines by `shared`. */
   logins(clock: Clock, shared?: SharedFailures): Attempts;
+  /** What clients may do at the portal without signing in; shared likewise. */
+  uses(clock: Clock, shared?: SharedUses): AddressUses;
   /** Resolves when every row sealed so far by the other processes is in the database. */
   shipped(): Promise<void>;
   caughtUp(): Promise<void>;
@@ -70,6 +73,7 @@ export function alone(): ProcessGroup {
     homeDir: null,
     counters: (now) => new InProcessCounters(now),
     logins: (clock, shared) => new LoginThrottle(clock, shared),
+    uses: (clock, shared) => new AddressThrottle(clock, shared),
     shipped: nothing,
     caughtUp: nothing,
     figures: () => Promise.resolve([]),

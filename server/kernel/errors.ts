@@ -98,6 +98,11 @@ export const ERRORS = {
   no_resource_group: { status: 403, message: "You are in no resource group. Ask an administrator to put you in one.", retry: false },
   registration_closed: { status: 403, message: "This tenant does not let people register themselves.", retry: false },
   two_factor_required: { status: 403, message: "Your tenant requires two-factor sign-in. Set it up first.", retry: false },
+  recent_sign_in_required: {
+    status: 403,
+    message: "This takes a sign-in within the last 15 minutes. Sign out, sign in again, and repeat it.",
+    retry: false,
+  },
   two_factor_state: { status: 409, message: "Two-factor login is not in a state that allows this.", retry: false },
   not_implemented: { status: 501, message: "Only an administrator can do this.", retry: false },
   invalid_notice: { status: 422, message: "The notice record is not valid.", retry: false },

@@ -16,27 +16,21 @@ export class MigrationError extends Error {}
 export async function pendingMigrations(db: Database): Promise<string[]> {
   await refuseHalfRestored(db);
   const files = await migrationFileNames();
-  const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
-  if (made[0]?.there !== true) return files;
+  if (!(await hasMigrations(db))) return files;
   const digests = await digestsOfMigrations(files);
   const applied = afterFolding(await appliedMigrations(db), digests);
   refuseOthers(applied, digests);
   return files.filter((name) => !applied.has(name));
 }
 
-/** Throws `MigrationError` unless this release has exactly these migrations among its own. */
-export async function requireMigrations(migrations: Migrations): Promise<void> {
-  const digests = await digestsOfMigrations(await migrationFileNames());
-  for (const [name, digest] of migrations) {
-    if (!digests.has(name))
-      throw new MigrationError(`it needs migration ${name}, which this release does not have: restore with the release that made it`);
-    if (digests.get(name) !== digest) throw new MigrationError(`migration ${name} of this release is another one than that of the backup`);
-  }
-}
-
 /** Migrates a database that is being restored, and may have some of these migrations, to exactly these. Throws `MigrationError`. */
 export async function migrateTo(db: Database, migrations: Migrations): Promise<void> {
   await applyOrRefuse(() => applyNew(db, (name) => migrations.has(name)));
+}
+
+export async function hasMigrations(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
+  return rows[0]?.there === true;
 }
 
 /** Applies pending migrations in order, each in its own transaction. Safe to run in many processes at once. Throws `MigrationError`. */

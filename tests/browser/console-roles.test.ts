@@ -107,6 +107,47 @@ withBrowser("an administrator who is no owner may not change one, and nobody del
   await context.close();
 });
 
+withBrowser("the forms offer an administrator only the roles they may give", async () => {
+  const roles = async (role: string, path: string) => {
+    const { page, context } = await consoleOf(role);
+    await page.goto(`${world.console}/manage/administrators/${path}`);
+    const choices = page.getByLabel("Role", { exact: true }).getByRole("option");
+    await choices.first().waitFor({ state: "attached" });
+    const offered = new Set(await choices.allInnerTexts());
+    const found = ["owner", "system_admin", "viewer"].filter((one) => offered.has(one));
+    const breakGlass = await page.getByLabel("Break glass", { exact: true }).count();
+    await context.close();
+    return [...found, breakGlass > 0];
+  };
+  expect(await roles("admin", "new")).toEqual(["viewer", false]);
+  expect(await roles("admin", accounts.get("developer") ?? "")).toEqual(["viewer", false]);
+  expect(await roles("owner", "new")).toEqual(["owner", "viewer", true]);
+  expect(await roles("owner", accounts.get("developer") ?? "")).toEqual(["owner", "viewer", true]);
+  expect(await roles("admin", accounts.get("admin") ?? "")).toEqual([false]);
+});
+
+withBrowser("an owner's identity is not offered to be unlinked by an administrator who is no owner", async () => {
+  const oidc = { issuer: "https://login.example", client_id: "gatehouse" };
+  const provider = { tenant_id: "default", kind: "oidc", audience: "admin", name: "Linked here", oidc, client_secret: "s" };
+  const { id } = await world.admin.post("/v1/admin/identity-providers", provider);
+  for (const [subject, admin_user_id] of [
+    ["owner-there", owner],
+    ["developer-there", accounts.get("developer")],
+  ])
+    await world.admin.post(`/v1/admin/identity-providers/${id}/identities`, { subject, admin_user_id });
+  const unlinkable = async (role: string, expected: number) => {
+    const { page, context } = await consoleOf(role);
+    await page.goto(`${world.console}/manage/sign-on/${id}`);
+    await page.getByText("owner-there").waitFor();
+    const buttons = page.getByRole("button", { name: "Unlink", exact: true });
+    await buttons.nth(expected - 1).waitFor();
+    expect(await buttons.count()).toBe(expected);
+    await context.close();
+  };
+  await unlinkable("admin", 1);
+  await unlinkable("owner", 2);
+});
+
 withBrowser("an administrator's two-factor sign-in is reset from their page", async () => {
   const { page, context, problems } = await consoleOf("owner");
   expect(await membersOfNewKey(page)).toContain("End user");

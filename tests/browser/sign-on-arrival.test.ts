@@ -20,16 +20,16 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-/** An identity provider at which everyone who signs in is Bob. */
-async function providerOf(audience: "portal" | "admin"): Promise<string> {
+/** An identity provider at which everyone who signs in is the same person. */
+async function providerOf(audience: "portal" | "admin", name = `Company ${audience}`, person = "bob"): Promise<string> {
   issuer.answer = async () => ({
     access_token: "opaque",
     token_type: "Bearer",
     id_token: await issuer.sign({
       aud: "gatehouse",
       nonce: issuer.asked.at(-1)?.nonce ?? "",
-      sub: "bob",
-      preferred_username: "bob@example.com",
+      sub: person,
+      preferred_username: `${person}@example.com`,
       groups: ["all"],
     }),
   });
@@ -37,7 +37,7 @@ async function providerOf(audience: "portal" | "admin"): Promise<string> {
     tenant_id: "default",
     kind: "oidc",
     audience,
-    name: `Company ${audience}`,
+    name,
     create_accounts: true,
     oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
     client_secret: "a secret",
@@ -66,6 +66,25 @@ withBrowser("a person who arrives at the console from an identity provider repla
   await page.getByRole("button", { name: /bob@example\.com/ }).waitFor();
   expect(new URL(page.url()).hash).toBe("");
   expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser.each([
+  { plane: "portal", path: "portal/auth", page: "portal/profile", begin: "Set up", leave: "Sign out everywhere" },
+  { plane: "admin", path: "admin-users", page: "console/account", begin: "Set it up", leave: "Sign out" },
+] as const)("after a reload, somebody without a password is asked to sign in again to set up a second factor ($plane)", async (at) => {
+  const name = `Second factor ${at.plane}`;
+  const id = await providerOf(at.plane, name, "carol");
+  const { page, context } = await watchedPage(world.browser);
+  const origin = at.plane === "portal" ? world.gateway.runtimeUrl : world.gateway.adminUrl;
+  await page.goto(`${origin}/v1/${at.path}/sso/${id}/start?return_to=/${at.page}`);
+  const begin = page.getByRole("button", { name: at.begin, exact: true });
+  await begin.waitFor();
+  await page.reload();
+  await begin.click();
+  await page.getByRole("alert").getByText("Sign out, sign in again").waitFor();
+  await page.getByRole("main").getByRole("button", { name: at.leave, exact: true }).last().click();
+  await page.getByText(name).waitFor();
   await context.close();
 });
 

@@ -139,3 +139,22 @@ test("two restores into one database do not mix", async () => {
   await holder.end();
   await into.close();
 });
+
+test("a restore that was broken off is not finished with a backup of an older release, which says what to do", async () => {
+  const into = await emptyDatabase();
+  const holder = new pg.Client({ connectionString: into.url });
+  await holder.connect();
+  await beginRestore(into.db, holder);
+  await holder.end();
+  await sql`CREATE TABLE schema_migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz DEFAULT now())`.execute(
+    into.db,
+  );
+  await sql`INSERT INTO schema_migrations VALUES ('9999_of_a_newer_release.sql', 'd')`.execute(into.db);
+  const older = command("restore", backup, "--database-url", into.url, "--data-dir", join(folder, "older"));
+  expect([await older.ended, older.said()]).toEqual([
+    3,
+    "gatehouse restore: a restore of another backup into the database was broken off, and this backup is of an older release (it lacks " +
+      "9999_of_a_newer_release.sql): restore that other backup, or this one into a database without tables\n",
+  ]);
+  await into.close();
+});

@@ -21,7 +21,7 @@ test.each<[what: string, before: object, after: object, more: boolean]>([
   ["another required group", { required_group: "eng" }, { required_group: "ops" }, true],
   ["no required group any more", { required_group: "eng" }, { required_group: null }, false],
   ["a second factor at the gateway instead of the provider", { two_factor_at_provider: true }, { two_factor_at_provider: false }, true],
-  ["a second factor at the provider instead of the gateway", {}, { two_factor_at_provider: true }, false],
+  ["a second factor at the provider instead of the gateway", {}, { two_factor_at_provider: true }, true],
   ["a directory", {}, { scim_directory: "entra" }, true],
   ["another directory", { scim_directory: "entra" }, { scim_directory: "okta" }, true],
   ["no directory any more", { scim_directory: "entra" }, { scim_directory: null }, false],

@@ -1,6 +1,9 @@
 import type { IdentityProviderSettings, SignOnProvider } from "@gatehouse/contracts/identity-providers";
 
-/** Whether somebody admitted by the old settings might be refused, or get a different role, under the new ones. */
+/**
+ * Whether somebody admitted by the old settings might be refused, or get a different role, under the new ones; or might not have shown the
+ * second factor that the provider asks for from now on.
+ */
 export function demandsMore(
   audience: SignOnProvider["audience"],
   before: IdentityProviderSettings,
@@ -9,7 +12,7 @@ export function demandsMore(
   return (
     // The console requires the person to be known to the directory; the portal requires only an account.
     (audience === "admin" && after.scim_directory !== null && after.scim_directory !== before.scim_directory) ||
-    (audience === "admin" && before.two_factor_at_provider && !after.two_factor_at_provider) ||
+    (audience === "admin" && before.two_factor_at_provider !== after.two_factor_at_provider) ||
     (after.required_group !== null && after.required_group !== before.required_group) ||
     isNarrower(before.allowed_domains, after.allowed_domains) ||
     Object.entries(after.oidc?.required_claims ?? {}).some(([name, values]) => lacksSome(before.oidc?.required_claims[name], values)) ||

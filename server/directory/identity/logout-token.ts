@@ -1,7 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { SIGNATURE_ALGORITHMS, verifyToken } from "../../kernel/verify-token.ts";
 import type { KeySets } from "./key-sets.ts";
-import { SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
-import { verifyToken } from "./verify-token.ts";
 
 /** Whom a provider signs out. */
 export interface LogoutToken {

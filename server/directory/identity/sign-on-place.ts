@@ -13,11 +13,14 @@ export interface SignOnPlace {
   readonly audience: "portal" | "admin" | "api";
   readonly settings: ReturnType<typeof settingsOf>;
   readonly clientSecret: string | null;
+  /** There is a client secret that was sealed under another key. */
+  readonly isSecretUnreadable: boolean;
   /** Changes whenever the record does. */
   readonly version: string;
 }
 
 function placeOf({ secrets }: Directory, row: IdentityProviderRow): SignOnPlace {
+  const clientSecret = secrets.openOrNull(row.client_secret_sealed, sealContext("identity_providers", row.id));
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -25,7 +28,8 @@ function placeOf({ secrets }: Directory, row: IdentityProviderRow): SignOnPlace 
     kind: row.kind,
     audience: row.audience,
     settings: settingsOf(row),
-    clientSecret: secrets.openOrNull(row.client_secret_sealed, sealContext("identity_providers", row.id)),
+    clientSecret,
+    isSecretUnreadable: clientSecret === null && row.client_secret_sealed !== null,
     version: `${row.id} ${row.updated_at.getTime()}`,
   };
 }

@@ -1,7 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
-
-/** The algorithms accepted from identity providers: asymmetric only, never a shared secret. */
-export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+import { SIGNATURE_ALGORITHMS } from "../../kernel/verify-token.ts";
 
 /** Whether a token claims to be signed by somebody other than this gateway. The claim is unverified. */
 export function isOfAnotherIssuer(token: string): boolean {

@@ -8,8 +8,8 @@ import { BoundedMap } from "../bounded-map.ts";
 import { formerSubjectOf, mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
-import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
-import { verifyToken } from "./verify-token.ts";
+import { issuerNamed } from "./token-issuer.ts";
+import { SIGNATURE_ALGORITHMS, verifyToken } from "../../kernel/verify-token.ts";
 
 /** A workload that presented a token of an issuer its tenant trusts. */
 export interface WorkloadToken {

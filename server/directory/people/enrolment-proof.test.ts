@@ -35,6 +35,8 @@ test("a password that is sent is checked even if none is required", async () => 
   expect(await refusalOf({ token: signedIn(0), password: "wrong" })).toContain("password is wrong");
 });
 
-test("people without a password are not asked for one", async () => {
-  expect(await refusalOf({ token: signedIn(60, true) }, false)).toBeNull();
+test("people without a password must have signed in recently, whatever password they send", async () => {
+  expect(await refusalOf({ token: signedIn(14) }, false)).toBeNull();
+  for (const token of [signedIn(16), signedIn(0, true), null])
+    expect(await refusalOf({ token, password: RIGHT }, false)).toContain("Sign out, sign in again");
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
 import { until } from "../../../tests/support/until.ts";
 import { openValkey, type Valkey } from "../../runtime/valkey.ts";
+import { AddressThrottle } from "./address-throttle.ts";
 import { LoginThrottle } from "./login-throttle.ts";
 import type { PagePlane } from "./page-sessions.ts";
 import { sharedFailures } from "./shared-failures.ts";
@@ -30,21 +31,20 @@ function machine(url = valkey?.url ?? "", plane: PagePlane = "portal") {
   opened.push(client);
   const keys: string[] = [];
   const events: string[] = [];
-  const throttle = new LoginThrottle(
-    clock,
-    sharedFailures({
-      plane,
-      run(script, names, args) {
-        keys.push(...names);
-        return client.run(script, names, args);
-      },
-      nameOf: (text) => new Bun.CryptoHasher("sha256").update(text).digest("hex"),
-      away: () => events.push("away"),
-      back: () => events.push("back"),
-    }),
-  );
+  const shared = sharedFailures({
+    plane,
+    run(script, names, args) {
+      keys.push(...names);
+      return client.run(script, names, args);
+    },
+    nameOf: (text) => new Bun.CryptoHasher("sha256").update(text).digest("hex"),
+    away: () => events.push("away"),
+    back: () => events.push("back"),
+  });
+  const throttle = new LoginThrottle(clock, shared);
+  const uses = new AddressThrottle(clock, shared.uses);
   const attempt = (account: string, address: string, right: boolean) => throttle.attempt(account, address, async () => right);
-  return { attempt, keys, events };
+  return { attempt, uses, keys, events };
 }
 
 if (haveValkey) {
@@ -85,6 +85,20 @@ if (haveValkey) {
       for (let guess = 0; guess < 100; guess++) await portal.attempt(newAccount(), "192.0.2.6", false);
       expect(await portal.attempt(newAccount(), "192.0.2.6", true)).toMatchObject({ ran: false });
       expect(await console.attempt(newAccount(), "192.0.2.6", true)).toEqual({ ran: true });
+    });
+
+    test("count what clients do without signing in together, for each plane on its own", async () => {
+      const [one, other, console] = [machine(), machine(), machine(undefined, "admin")];
+      const from = "198.51.100.7";
+      for (let i = 0; i < 60; i++) expect(await (i % 2 === 0 ? one : other).uses.take("saml_response", from)).toBeNull();
+      for (const { uses } of [one, other]) expect(await uses.take("saml_response", from)).toBeWithin(1, 61);
+      expect([await one.uses.take("sign_on", from), await console.uses.take("saml_response", from)]).toEqual([null, null]);
+      await other.uses.giveBack("saml_response", from);
+      expect([await one.uses.take("saml_response", from), await other.uses.take("saml_response", from)]).toEqual([
+        null,
+        expect.any(Number),
+      ]);
+      expect(one.keys.at(-1)).toMatch(/^gw:\{logins\}:portal:saml_response:[0-9a-f]{64}$/);
     });
 
     test("store neither account names nor addresses", async () => {
@@ -135,5 +149,8 @@ test("a store that answers and takes no failures, as one without memory, leaves 
   const attempt = () => throttle.attempt(account, "192.0.2.7", async () => false);
   for (let guess = 0; guess < 5; guess++) expect(await attempt()).toEqual({ ran: true });
   expect(await attempt()).toEqual({ ran: false, retryAfter: 600 });
+  const uses = new AddressThrottle(clock, failures.uses);
+  for (let i = 0; i < 60; i++) expect(await uses.take("registration", "192.0.2.7")).toBeNull();
+  expect(await uses.take("registration", "192.0.2.7")).toBe(600);
   expect(events).toEqual(["away"]);
 });

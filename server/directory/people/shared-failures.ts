@@ -1,3 +1,4 @@
+import { USE_LIMITS, type AddressUse, type SharedUses } from "./address-throttle.ts";
 import type { PagePlane } from "./page-sessions.ts";
 
 /** Failures after which further attempts have to wait: per account and address, per address, per account. */
@@ -63,11 +64,24 @@ redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
 return 0
 `;
 
-/** Failures in Valkey. Attempts that machines run at the same moment are not held up by each other, so each gains one guess at most. */
-export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailuresParts): SharedFailures {
+/** KEYS: a use. ARGV: the limit, the length of a window. */
+const TAKE = `
+if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return math.max(redis.call('PTTL', KEYS[1]), 1) end
+if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0
+`;
+
+/** KEYS: a use. */
+const GIVE_BACK = `
+if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end
+return 0
+`;
+
+/** Failures and uses in Valkey. Attempts that machines run at the same moment are not held up by each other, so each gains one guess at most. */
+export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailuresParts): SharedFailures & { readonly uses: SharedUses } {
   let isAway = false;
   // One hash tag, so that a cluster has all of them on one node.
-  const keyOf = (kind: FailureKind | "trusted", text: string) => `gw:{logins}:${plane}:${kind}:${nameOf(text)}`;
+  const keyOf = (kind: FailureKind | "trusted" | AddressUse, text: string) => `gw:{logins}:${plane}:${kind}:${nameOf(text)}`;
   const runScript = async (script: string, keys: readonly string[], args: readonly number[]): Promise<unknown> => {
     try {
       const answer = await run(script, keys, args.map(String));
@@ -96,6 +110,16 @@ export function sharedFailures({ plane, run, nameOf, away, back }: SharedFailure
     },
     async succeeded({ pair }) {
       await runScript(SUCCEEDED, [keyOf("trusted", pair), keyOf("pair", pair)], [TRUSTED_MS]);
+    },
+    uses: {
+      async take(use, network) {
+        const { most, windowMs } = USE_LIMITS[use];
+        const answer = await runScript(TAKE, [keyOf(use, network)], [most, windowMs]);
+        return answer === null ? null : Number(answer);
+      },
+      async giveBack(use, network) {
+        await runScript(GIVE_BACK, [keyOf(use, network)], []);
+      },
     },
   };
 }

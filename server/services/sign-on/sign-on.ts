@@ -11,9 +11,9 @@ import { isUuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { OidcClient } from "../../upstreams/identity/oidc-client.ts";
 import type { SamlAssertion, SamlClient } from "../../upstreams/identity/saml-client.ts";
+import type { AddressUse, AddressUses } from "../../directory/people/address-throttle.ts";
 import { takesLocalPasswords } from "../../directory/people/local-passwords.ts";
 import { localPath } from "./local-path.ts";
-import { SignOnThrottle } from "./sign-on-throttle.ts";
 
 /** A sign-in page: its audience, and the base URL of its sign-in endpoints as browsers see it. */
 export interface SignOnPage {
@@ -62,6 +62,7 @@ export interface SignOnParts {
   readonly keys: KeySets;
   readonly oidc: OidcClient;
   readonly saml: SamlClient;
+  readonly uses: AddressUses;
   readonly log: Log;
 }
 
@@ -75,22 +76,14 @@ const STATE_MS = 10 * 60_000;
 const CODE_MS = 60_000;
 const TEST_MS = 10 * 60_000;
 const SKEW_MS = 60_000;
-/** Sign-ins begun and metadata documents requested per minute from one client network, without authentication. */
-const BEGUN_PER_MINUTE = 600;
-/** SAML responses per minute from one network that failed verification: reading one can cost as much as hundreds of valid ones. */
-const REFUSED_PER_MINUTE = 60;
 const WRONG = "This sign-in is not one that was begun in this browser, or its time has run out. Begin again.";
 
 /** Sign-in through identity providers (OpenID Connect and SAML): begins a sign-in and processes its result. */
 export class SignOn {
   private readonly parts: SignOnParts;
-  private readonly begun: SignOnThrottle;
-  private readonly samlAnswers: SignOnThrottle;
 
   constructor(parts: SignOnParts) {
     this.parts = parts;
-    this.begun = new SignOnThrottle(BEGUN_PER_MINUTE, parts.directory.clock);
-    this.samlAnswers = new SignOnThrottle(REFUSED_PER_MINUTE, parts.directory.clock);
   }
 
   offers(tenantId: string, audience: SignOnPage["audience"]) {
@@ -108,10 +101,16 @@ export class SignOn {
     id: string,
     asked: { returnTo: string | null; test: string | null; address: string; binding: string | null },
   ): Promise<Begun> {
-    this.begun.take(asked.address);
+    await this.count("sign_on", asked.address);
     const place = await this.placeAt(page, id);
     if (asked.test !== null && !this.isTicket(place, asked.test)) throw refusedSignOn("The test has run out. Begin it again.");
     return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false }, asked.binding);
+  }
+
+  /** Throws `Refused` (`too_many_logins`, with `retry-after`) at the limit. */
+  private async count(use: AddressUse, address: string): Promise<void> {
+    const seconds = await this.parts.uses.take(use, address);
+    if (seconds !== null) throw new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(seconds) } }));
   }
 
   /** A signed, short-lived ticket with which an administrator can test the provider without anybody being signed in. */
@@ -145,7 +144,7 @@ export class SignOn {
     const binding = known ?? newSecretText();
     const begun =
       place.kind === "oidc"
-        ? await this.reached(place, more, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
+        ? await this.reached(place, more, () => this.parts.oidc.begin(clientOf(place), `${page.base}/${place.id}/callback`, state))
         : await this.reached(place, more, () => this.parts.saml.begin(samlOf(page, place), state));
     const { address, ...checks } = begun;
     await keepStep(directory, { kind: "state", secret: state, binding, place, content: { ...checks, ...more }, forMs: STATE_MS });
@@ -183,7 +182,9 @@ export class SignOn {
     const declined = new URLSearchParams(search).get("error");
     if (declined !== null) throw this.declined(place, declined);
     const callback = new URL(`${page.base}/${place.id}/callback${search}`);
-    const signedIn = await this.vouched(place, { test }, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
+    const signedIn = await this.vouched(place, { test }, () =>
+      this.parts.oidc.finish(clientOf(place), callback, { verifier, nonce, state }),
+    );
     if (signedIn !== "again") {
       const { claims, idToken } = signedIn;
       if (test) return { kind: "tested", place, claims };
@@ -218,14 +219,14 @@ export class SignOn {
     const unsolicited = step === null && place.settings.saml?.allow_unsolicited === true;
     if (!unsolicited && (step === null || step.providerId !== place.id)) throw refusedSignOn(WRONG);
     const requestId = step === null ? null : String(step.content.requestId);
-    this.samlAnswers.take(address);
+    await this.count("saml_response", address);
     const test = step?.content.test === true;
     const assertion: SamlAssertion = await this.vouched(place, { test }, () =>
       saml.finish(samlOf(page, place), answer, requestId, directory.clock.now()),
     );
     if (!(await usedOnce(directory, place, assertion.id, assertion.notOnOrAfter + SKEW_MS)))
       throw refusedSignOn("This sign-in was used before.");
-    this.samlAnswers.giveBack(address);
+    await this.parts.uses.giveBack("saml_response", address);
     if (test) return { kind: "tested", place, claims: assertion.claims };
     const returnTo = step === null ? "/" : String(step.content.returnTo);
     return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter, session: null };
@@ -314,11 +315,17 @@ export class SignOn {
   /** The SAML service provider metadata for the provider. */
   async metadata(page: SignOnPage, id: string, address: string): Promise<string> {
     // Metadata is generated on the worker thread that also begins SAML sign-ins, so frequent requests would hold these up.
-    this.begun.take(address);
+    await this.count("sign_on", address);
     const place = await this.placeAt(page, id);
     if (place.kind !== "saml") throw new Refused(refuse("not_found"));
     return this.reached(place, { test: false }, () => this.parts.saml.metadata(samlOf(page, place)));
   }
+}
+
+/** Without its secret the provider would take this for another client. */
+function clientOf(place: SignOnPlace) {
+  if (place.isSecretUnreadable) throw new Error("its client secret was stored under another GW_SECRET_KEY: store it again");
+  return oidcOf(place);
 }
 
 function oidcOf({ version, settings, clientSecret }: SignOnPlace) {

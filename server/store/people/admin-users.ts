@@ -83,6 +83,17 @@ export async function systemAdminExists(db: Database | Trx): Promise<boolean> {
   return (await db.selectFrom("admin_users").select("id").where("tenant_id", "is", null).limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** The name of a system admin who could sign in, as long as none has; null once one did. */
+export async function newSystemAdmin(db: Database): Promise<string | null> {
+  const admins = await db
+    .selectFrom("admin_users")
+    .select(["username", "last_login", "is_active"])
+    .where("tenant_id", "is", null)
+    .execute();
+  if (admins.some(({ last_login: at }) => at !== null)) return null;
+  return admins.find(({ is_active: active }) => active)?.username ?? null;
+}
+
 /** The number of active system admins other than `id`. Serialises changes to system admins until the transaction ends. */
 export async function otherActiveSystemAdmins(trx: Trx, id: string): Promise<number> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('system_admins', 0))`.execute(trx);

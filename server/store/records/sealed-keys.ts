@@ -10,6 +10,7 @@ const PLACES = [
   ["usage_import_settings", "provider_id", "api_key_sealed"],
   ["web_search_providers", "id", "api_key_sealed"],
   ["identity_providers", "id", "client_secret_sealed"],
+  ["knowledge_connectors", "id", "credential_sealed"],
 ] as const;
 /** Keys tried per table: enough to tell whether this is the key they were sealed with, however many there are. */
 const LOOKED_AT = 1_000;

@@ -1,5 +1,6 @@
 import { scriptTrial } from "../../services/tools/skills/try-script.ts";
 import { Hono } from "hono";
+import { AddressThrottle, type SharedUses } from "../../directory/people/address-throttle.ts";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
 import type { SharedFailures } from "../../directory/people/shared-failures.ts";
@@ -38,9 +39,9 @@ export interface AdminDeps {
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
   /** Undefined if no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
-  readonly signOn: Omit<SignOnParts, "directory" | "log">;
+  readonly signOn: Omit<SignOnParts, "directory" | "uses" | "log">;
   /** If undefined, failed logins are counted in this process alone. */
-  readonly sharedFailures?: SharedFailures | undefined;
+  readonly sharedFailures?: (SharedFailures & { readonly uses: SharedUses }) | undefined;
   readonly adminPublicUrl?: string | undefined;
   /** Address of the runtime plane, as configured. */
   readonly publicUrl?: string | undefined;
@@ -139,7 +140,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
   return {
     directory,
     logins,
-    signOn: new SignOn({ ...deps.signOn, directory, log: deps.log }),
+    signOn: new SignOn({ ...deps.signOn, directory, uses: new AddressThrottle(deps.clock, deps.sharedFailures?.uses), log: deps.log }),
     adminPublicUrl: deps.adminPublicUrl ?? null,
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,

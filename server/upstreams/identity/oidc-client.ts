@@ -1,6 +1,7 @@
 import * as oidc from "openid-client";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { boundedText } from "./issuer-documents.ts";
+import { CLOCK_TOLERANCE_SECONDS, IdTokenKeys } from "./id-token-keys.ts";
+import { boundedText, issuerDocuments } from "./issuer-documents.ts";
 import { oidcFailure } from "./oidc-failure.ts";
 
 /** A provider's settings for signing in with OpenID Connect. */
@@ -37,12 +38,12 @@ export interface OidcClient {
 const TIMEOUT_SECONDS = 10;
 const MAX_BYTES = 512 * 1024;
 const MAX_CONFIGURATIONS = 500;
-const CLOCK_TOLERANCE_SECONDS = 60;
-const KEY_UNKNOWN = "OAUTH_KEY_SELECTION_FAILED";
 
 /** `allowHttp`: whether providers may use plain HTTP, for upstreams on this machine. */
 export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
   const configurations = new Map<string, Promise<oidc.Configuration>>();
+  const keys = new WeakMap<oidc.Configuration, IdTokenKeys>();
+  const fetchDocument = issuerDocuments(outbound);
 
   const guardedFetch: oidc.CustomFetch = async (url, options) => {
     const abort = new AbortController();
@@ -69,18 +70,26 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
         provider.clientId,
         { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
         provider.clientSecret === null ? oidc.None() : secretAsTaken(provider.clientSecret),
-        {
-          // Otherwise the library relies on TLS instead of verifying the signature.
-          execute: [oidc.enableNonRepudiationChecks, ...(allowHttp ? [oidc.allowInsecureRequests] : [])],
-          [oidc.customFetch]: guardedFetch,
-          timeout: TIMEOUT_SECONDS,
-        },
+        { execute: allowHttp ? [oidc.allowInsecureRequests] : [], [oidc.customFetch]: guardedFetch, timeout: TIMEOUT_SECONDS },
       )
       .catch((error: unknown) => {
         configurations.delete(provider.version);
         throw oidcFailure(error);
       });
     configurations.set(provider.version, made);
+    return made;
+  };
+
+  /** The library would rely on TLS, or refuse a token that names no key while its provider publishes two. */
+  const keysOf = (configuration: oidc.Configuration): IdTokenKeys => {
+    const known = keys.get(configuration);
+    if (known !== undefined) return known;
+    const { jwks_uri: address = "" } = configuration.serverMetadata();
+    const made = new IdTokenKeys(async () => {
+      if (!allowHttp && !address.startsWith("https:")) throw new Error("the provider publishes no keys over https");
+      return fetchDocument(address);
+    });
+    keys.set(configuration, made);
     return made;
   };
 
@@ -101,17 +110,19 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
     },
     async finish(provider, callback, { verifier, nonce, state }) {
       try {
-        const tokens = await oidc.authorizationCodeGrant(await configurationOf(provider), callback, {
+        const configuration = await configurationOf(provider);
+        const tokens = await oidc.authorizationCodeGrant(configuration, callback, {
           pkceCodeVerifier: verifier,
           expectedNonce: nonce,
           expectedState: state,
           idTokenExpected: true,
         });
-        return { claims: { ...tokens.claims() }, idToken: tokens.id_token ?? "" };
-      } catch (error) {
-        if (!hasCode(error, KEY_UNKNOWN)) throw oidcFailure(error);
+        const idToken = tokens.id_token ?? "";
+        if (await keysOf(configuration).signed(idToken)) return { claims: { ...tokens.claims() }, idToken };
         configurations.delete(provider.version);
         return "again";
+      } catch (error) {
+        throw oidcFailure(error);
       }
     },
     async signOutAddress(provider, idToken, returnTo) {
@@ -129,9 +140,4 @@ function secretAsTaken(secret: string): oidc.ClientAuth {
     const takesForm = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") === true;
     return (takesForm ? inForm : inHeader)(server, client, body, headers);
   };
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  for (let one = error; one instanceof Error; one = one.cause) if ((one as { code?: unknown }).code === code) return true;
-  return false;
 }

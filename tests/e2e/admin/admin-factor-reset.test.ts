@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { resetFactorCommand } from "../../../server/cli/reset-2fa.ts";
+import { resetPasswordCommand } from "../../../server/cli/reset-password.ts";
 import { resetFactorByOperator } from "../../../server/directory/people/reset-factor-by-operator.ts";
+import { resetPasswordByOperator } from "../../../server/directory/people/reset-password-by-operator.ts";
 import { totpCode } from "../../support/identity/totp.ts";
 import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
-/** The second factor of an administrator who lost it is reset by another one. */
+/** The second factor of an administrator who lost it is reset by another one; where nobody else can help, the command line does. */
 
 let plane: ControlPlane;
 let owner: Send;
@@ -99,4 +101,32 @@ test("nobody resets their own second factor, one above their rank, one of anothe
 
   expect((await reset(owner, other.id)).body.totp_enabled).toBe(false);
   expect((await reset(plane.system, system.id)).body.totp_enabled).toBe(false);
+});
+
+test("the command line gives an administrator whose password is lost a new one", async () => {
+  const lost = await enrolled(null);
+  const run = async (...argv: string[]) => {
+    const told = { stdout: "", stderr: "" };
+    const io = { stdout: (text: string) => void (told.stdout += text), stderr: (text: string) => void (told.stderr += text) };
+    return { code: await resetPasswordCommand(argv, { DATABASE_URL: plane.database.url }, resetPasswordByOperator, io), ...told };
+  };
+  expect(await run("nobody")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "gatehouse reset-password: there is no system administrator with the name nobody\n",
+  });
+  const { code, stdout } = await run(lost.username);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/shown only once: \S{24}\n.* reset-2fa switches that off\.\n$/s)]);
+  const password = /once: (\S+)/.exec(stdout)?.[1] ?? "";
+  expect([(await lost.send("GET", "/v1/admin-users/me")).status, (await lost.logIn()).status]).toEqual([401, 401]);
+  expect((await plane.logIn(lost.username, password)).body.requires_2fa).toBe(true);
+
+  const username = "of-a-tenant-without-passwords";
+  await plane.system("POST", "/v1/admin/admin-users", { username, password: ADMIN_PASSWORD, tenant_id: "acme", role: "viewer" });
+  expect((await run(username, "--tenant", "acme")).stdout).toMatch(/^The new password of \S+, shown only once: \S{24}\n$/);
+  await plane.system("PATCH", "/v1/admin/tenants/acme", { local_passwords: false });
+  expect((await run(username, "--tenant", "acme")).stdout).toContain("break_glass only");
+  await plane.system("PATCH", "/v1/admin/tenants/acme", { local_passwords: true });
+  const { entries } = (await plane.system("GET", `/v1/admin/admin-log?resource_id=${lost.id}&action=update`)).body;
+  expect(entries).toMatchObject([{ actor_id: null, after: { password: "***" } }]);
 });

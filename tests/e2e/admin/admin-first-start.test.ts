@@ -42,7 +42,10 @@ test("the first start creates what a first call needs and shows its secrets once
   const log = JSON.stringify(await database.db.selectFrom("admin_log").selectAll().execute());
   for (const secret of [made.admin_password, made.api_key, made.portal_user?.password]) expect(log).not.toContain(secret ?? "?");
 
-  expect(await start({ OPENAI_API_KEY: "sk-later" })).toEqual({ first: false, made: {}, models: [] });
+  expect(await start({ OPENAI_API_KEY: "sk-later" })).toEqual({ first: false, made: {}, models: [], notSignedInYet: "admin" });
+  expect((await start({}, { bootstrapAdminPassword: "of the settings" })).notSignedInYet).toBeNull();
+  await database.db.updateTable("admin_users").set({ last_login: new Date() }).execute();
+  expect((await start()).notSignedInYet).toBeNull();
   expect((await database.db.selectFrom("providers").selectAll().execute()).length).toBe(1);
 });
 

@@ -6,13 +6,14 @@ import { testDatabase } from "../../support/database.ts";
 import { startFakeUpstream } from "../../support/vendors/fake-upstream.ts";
 import { removeDirectory, startGateway, temporaryDirectory } from "../../support/gateway.ts";
 import { newPerson, PASSWORD, portalClient } from "../../support/worlds/portal.ts";
+import { startSigningIssuer } from "../../support/identity/signing-issuer.ts";
 import { totpCode } from "../../support/identity/totp.ts";
 
-async function findings(dataDir: string, databaseUrl: string): Promise<string> {
+async function findings(dataDir: string, databaseUrl: string, secretKey?: string): Promise<string> {
   let printed = "";
   await doctorCommand(
     [],
-    { GW_DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
+    { GW_DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...(secretKey === undefined ? {} : { GW_SECRET_KEY: secretKey }) },
     { stdout: (text) => void (printed += text), stderr: () => undefined },
   );
   return printed;
@@ -79,4 +80,44 @@ test("with another secret key, calls go on without the unreadable stored keys, w
   await database.close();
   for (const directory of [dataDir, otherDir]) await removeDirectory(directory);
   await upstream.stop();
+});
+
+test("with another secret key, sign-in by an identity provider is refused for that reason, and works again with the right key", async () => {
+  const [database, dataDir, issuer] = await Promise.all([testDatabase(), temporaryDirectory(), startSigningIssuer()]);
+  const keys = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64")) as [string, string];
+  const withKey = (key: string) => startGateway({ databaseUrl: database.url, dataDir, env: { GW_SECRET_KEY: key } });
+  const first = await withKey(keys[0]);
+  const admin = await signIn(first.adminUrl);
+  const { id } = await admin.post("/v1/admin/identity-providers", {
+    ...{ tenant_id: "default", kind: "oidc", audience: "portal", name: "Company", client_secret: "of the client" },
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+  });
+  const { id: base } = await admin.post("/v1/admin/knowledgebases", { tenant_id: "default", name: "docs" });
+  await admin.post("/v1/admin/kb-connectors", {
+    ...{ tenant_id: "default", name: "repository", knowledge_base_id: base, connector_type: "git", enabled: false },
+    ...{ location: "https://git.example/docs.git", credential: "reader:secret" },
+  });
+  await first.stop();
+
+  const other = await withKey(keys[1]);
+  expect(await findings(dataDir, database.url, keys[1])).toContain(
+    `opens 0 of 2 stored upstream keys, not that of identity_providers ${id}`,
+  );
+  const { address } = await (await signIn(other.adminUrl)).post(`/v1/admin/identity-providers/${id}/test`, {});
+  const refused = await fetch(address, { redirect: "manual" });
+  expect([refused.status, await refused.text()]).toEqual([
+    403,
+    expect.stringContaining("its client secret was stored under another GW_SECRET_KEY: store it again"),
+  ]);
+  expect(issuer.asked).toEqual([]);
+  await other.stop();
+
+  const again = await withKey(keys[0]);
+  expect(await findings(dataDir, database.url, keys[0])).toMatch(/^ok +secret key +opens 2 stored upstream key/m);
+  const { address: then } = await (await signIn(again.adminUrl)).post(`/v1/admin/identity-providers/${id}/test`, {});
+  expect((await fetch(then, { redirect: "manual" })).status).toBe(302);
+  await again.stop();
+  await issuer.stop();
+  await database.close();
+  await removeDirectory(dataDir);
 });

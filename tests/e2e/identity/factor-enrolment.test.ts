@@ -4,7 +4,7 @@ import { startSigningIssuer, type SigningIssuer } from "../../support/identity/s
 import { newPerson, PASSWORD } from "../../support/worlds/portal.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** Whoever sets up a second factor shows that they know the password, if they have one. */
+/** Whoever sets up a second factor has just signed in, or shows that they know the password. */
 
 let world: World;
 let issuer: SigningIssuer;
@@ -38,8 +38,8 @@ const post = (url: string, { token, cookie, body }: { token?: string; cookie?: s
 describe.each(["portal", "admin"] as const)("at the %s plane", (plane) => {
   const setUp = async (token: string, body?: object) => {
     const answer = await post(`${ofPlane(plane)}/2fa/setup`, { token, ...(body === undefined ? {} : { body }) });
-    const { fields, backup_codes: codes } = (await answer.json()) as any;
-    return { status: answer.status, message: fields?.[0], codes };
+    const { fields, backup_codes: codes, code, error } = (await answer.json()) as any;
+    return { status: answer.status, code: code ?? error?.code, message: fields?.[0], codes };
   };
 
   test("a page that stays signed in must send the password to set up a second factor; a new sign-in need not", async () => {
@@ -59,13 +59,15 @@ describe.each(["portal", "admin"] as const)("at the %s plane", (plane) => {
     expect((await setUp(token)).codes).toHaveLength(10);
   });
 
-  test("somebody who signs in by an identity provider and has no password is not asked for one", async () => {
+  test("somebody without a password must have just signed in by their identity provider; a page that stays signed in is refused", async () => {
     const provider = await makeSignOnProvider(world, issuer, plane);
-    const { browser } = await signInByProvider(world, issuer, provider, { sub: `without-password-${plane}` });
+    const { browser, token } = await signInByProvider(world, issuer, provider, { sub: `without-password-${plane}` });
     const { session, origin } = signOnPlane(world, plane);
     const renewal = await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE });
     const { access_token: renewed } = (await renewal.json()) as { access_token: string };
-    expect((await setUp(renewed)).codes).toHaveLength(10);
+    for (const body of [undefined, { password: PASSWORD }])
+      expect(await setUp(renewed, body)).toMatchObject({ status: 403, code: "recent_sign_in_required" });
+    expect((await setUp(token)).codes).toHaveLength(10);
   });
 });
 

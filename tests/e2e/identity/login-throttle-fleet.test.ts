@@ -4,7 +4,7 @@ import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } fr
 import { haveValkey, startValkey, type TestValkey } from "../../support/processes/valkey.ts";
 import { newPerson, PASSWORD } from "../../support/worlds/portal.ts";
 
-/** Two machines of a fleet with Valkey count failed sign-ins together. */
+/** Two machines of a fleet with Valkey count failed sign-ins together, and what clients do without signing in. */
 
 const gateways: GatewayProcess[] = [];
 let database: TestDatabase;
@@ -54,4 +54,32 @@ if (haveValkey) {
       expect([await logIn(1, right), await logIn(0, right)]).toEqual([429, 429]);
     });
   });
+
+  test("registrations spread over the machines are refused on both after the sixtieth", async () => {
+    const register = async (at: number) => {
+      const headers = { "content-type": "application/json", "x-tenant-id": "none-such" };
+      const body = JSON.stringify({ username: "grace", password: PASSWORD });
+      return (await fetch(`${(gateways[at] as GatewayProcess).runtimeUrl}/v1/portal/auth/register`, { method: "POST", headers, body }))
+        .status;
+    };
+    const answers = [];
+    // With that of the person who signs in above these are sixty.
+    for (let i = 1; i < 60; i++) answers.push(await register(i % 2));
+    expect(new Set(answers)).toEqual(new Set([403]));
+    expect([await register(0), await register(1), await register(1)]).toEqual([429, 429, 429]);
+  });
+
+  test.each(["portal", "console"])(
+    "sign-ins begun at the %s and spread over the machines are refused on both after the 600th",
+    async (plane) => {
+      const begin = async (at: number) => {
+        const { runtimeUrl, adminUrl } = gateways[at] as GatewayProcess;
+        const base = plane === "portal" ? `${runtimeUrl}/v1/portal/auth` : `${adminUrl}/v1/admin-users`;
+        return (await fetch(`${base}/sso/${crypto.randomUUID()}/start`, { redirect: "manual" })).status;
+      };
+      const answers = await Promise.all(Array.from({ length: 600 }, (_, i) => begin(i % 2)));
+      expect(new Set(answers)).toEqual(new Set([404]));
+      expect([await begin(0), await begin(1), await begin(1)]).toEqual([429, 429, 429]);
+    },
+  );
 }

@@ -122,3 +122,18 @@ test("requiring two factors ends running sessions of administrators who signed i
   const log = await world.admin.get("/v1/admin/admin-log?resource=tenants&resource_id=relaxed&action=sign_out");
   expect(log.entries.map(({ after }: { after: unknown }) => after)).toEqual([{ reason: "admin_two_factor", administrators: 1 }]);
 });
+
+test("administrators who signed in before their provider asked for a second factor are signed out when it does", async () => {
+  await world.admin.post("/v1/admin/tenants", { id: "turning", name: "turning" });
+  const provider = await make({ tenant_id: "turning" });
+  const early = await signInByProvider(world, issuer, provider, { sub: "early" });
+  const { secret } = (await (await call(early.token, "POST", "/v1/admin-users/2fa/setup")).json()) as any;
+  const code = totpCode(secret, Math.floor(Date.now() / 30_000));
+  expect((await call(early.token, "POST", "/v1/admin-users/2fa/verify", { code })).status).toBe(200);
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { two_factor_at_provider: true });
+  expect([await early.works(), await early.renews()]).toEqual([false, false]);
+
+  const late = await signInByProvider(world, issuer, provider, { sub: "early" });
+  await world.admin.request("PATCH", "/v1/admin/tenants/turning", { admin_two_factor: "required" });
+  expect([await late.works(), await late.renews()]).toEqual([true, true]);
+});

@@ -360,6 +360,16 @@ test("after the provider rotates its key, the new one is fetched and the sign-in
   expect([response.status, movedOn(html) === null]).toEqual([200, false]);
 });
 
+test("an ID token that names no key is verified by each key that its provider publishes while it rotates them", async () => {
+  const unnamed = { kid: undefined };
+  await issuer.rotate({ keep: true });
+  answerWithClaims(ADA, (claims) => issuer.sign(claims, unnamed));
+  const { response, html } = await signIn();
+  expect([response.status, movedOn(html) === null]).toEqual([200, false]);
+  answerWithClaims(ADA, (claims) => issuer.signForeign(claims, unnamed));
+  expect((await signIn()).response.status).toBe(403);
+});
+
 test("a test sign-in shows the claims and their result, and signs nobody in", async () => {
   const { start, address } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
   expect(address).toBe(`${world.gateway.runtimeUrl}${start}`);

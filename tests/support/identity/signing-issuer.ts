@@ -6,11 +6,11 @@ export interface SigningIssuer {
   /** How often its keys were fetched. */
   keyFetches(): number;
   /** A token signed with its newest key. */
-  sign(claims: JWTPayload, header?: { alg?: string; kid?: string; typ?: string }): Promise<string>;
-  /** Creates a new key; the previous one is no longer published. */
-  rotate(): Promise<void>;
-  /** Signs with an unknown key under the ID of the newest key. */
-  signForeign(claims: JWTPayload): Promise<string>;
+  sign(claims: JWTPayload, header?: { alg?: string; kid?: string | undefined; typ?: string }): Promise<string>;
+  /** Creates a new key; the previous one is still published if `keep` is set. */
+  rotate(how?: { keep: boolean }): Promise<void>;
+  /** Signs with an unknown key, under the ID of the newest key unless `header` says otherwise. */
+  signForeign(claims: JWTPayload, header?: { kid?: string | undefined }): Promise<string>;
   publicKeyPem(): Promise<string>;
   readonly kid: () => string;
   /** The token endpoint's answer for a code; receives the form. */
@@ -34,6 +34,7 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
     return { ...pair, kid: `key-${++number}` };
   };
   let key = await make();
+  let kept: (typeof key)[] = [];
   const asked: Record<string, string>[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -55,7 +56,13 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
         });
       if (url.pathname === "/jwks") {
         fetches++;
-        return Response.json({ keys: [{ ...(await exportJWK(key.publicKey)), kid: key.kid, alg: "RS256", use: "sig" }] });
+        const published = [key, ...kept].map(async ({ publicKey, kid }) => ({
+          ...(await exportJWK(publicKey)),
+          kid,
+          alg: "RS256",
+          use: "sig",
+        }));
+        return Response.json({ keys: await Promise.all(published) });
       }
       if (url.pathname === "/authorize") {
         const query = Object.fromEntries(url.searchParams);
@@ -83,12 +90,13 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
     asked,
     kid: () => key.kid,
     sign: (claims, header = {}) => signed(claims, key.privateKey, header),
-    signForeign: async (claims) => signed(claims, (await make()).privateKey, {}),
+    signForeign: async (claims, header = {}) => signed(claims, (await make()).privateKey, header),
     publicKeyPem: async () => {
       const { exportSPKI } = await import("jose");
       return exportSPKI(key.publicKey);
     },
-    rotate: async () => {
+    rotate: async ({ keep } = { keep: false }) => {
+      kept = keep ? [key] : [];
       key = await make();
     },
     answer: async () => ({}),

@@ -1,5 +1,3 @@
-import { ApiError } from "@gatehouse/web-kit/api-error.ts";
-import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
@@ -40,8 +38,9 @@ import {
   UserRound,
 } from "lucide-react";
 import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { adminSession, UNREACHABLE } from "./admin-client.ts";
+import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
+import { signOutOfConsole } from "./sign-out.ts";
 import { useTenant } from "./tenant.ts";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
 
@@ -125,7 +124,6 @@ export function ConsoleFrame(): ReactNode {
   const [sheet, setSheet] = useState(false);
   const session = useSession(adminSession);
   const go = useNavigate();
-  const signOut = () => void adminSession.end().catch((error) => showToast(error instanceof ApiError ? error.message : UNREACHABLE));
   const isSystem = session.state === "in" && session.user["role"] === "system_admin";
   const navigation = navigationFor(isSystem);
   const commands: readonly Command[] = [
@@ -144,7 +142,7 @@ export function ConsoleFrame(): ReactNode {
     { id: "light", label: "Light theme", icon: Sun, run: () => chooseTheme("light") },
     { id: "dark", label: "Dark theme", icon: Moon, run: () => chooseTheme("dark") },
     { id: "system", label: "Theme of the system", icon: Monitor, run: () => chooseTheme("system") },
-    { id: "sign-out", label: "Sign out", icon: LogOut, run: signOut },
+    { id: "sign-out", label: "Sign out", icon: LogOut, run: signOutOfConsole },
   ];
   return (
     <AppShell

@@ -1,5 +1,5 @@
 import { type ReactNode, type SubmitEvent, useState } from "react";
-import { fieldMessageOf } from "./api-error.ts";
+import { ApiError, fieldMessageOf } from "./api-error.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import { FormError } from "./form-error.tsx";
@@ -8,13 +8,15 @@ interface TwoFactorBeginProps {
   readonly lead: string;
   /** Called without a password first, because it is needed only some time after signing in. */
   readonly onBegin: (password: string | undefined) => void;
+  /** Offered to people without a password who signed in too long ago. */
+  readonly onSignOut: () => void;
   readonly error: unknown;
   readonly busy: boolean;
-  readonly labels: { readonly begin: string; readonly password: string; readonly passwordHint: string };
+  readonly labels: { readonly begin: string; readonly password: string; readonly passwordHint: string; readonly signOut: string };
 }
 
 /** The button that begins to set up two-factor sign-in, and the password if the gateway asks for it. */
-export function TwoFactorBegin({ lead, onBegin, error, busy, labels }: TwoFactorBeginProps): ReactNode {
+export function TwoFactorBegin({ lead, onBegin, onSignOut, error, busy, labels }: TwoFactorBeginProps): ReactNode {
   const message = fieldMessageOf(error, "password");
   const [isAsking, setAsking] = useState(false);
   const [tried, setTried] = useState(false);
@@ -42,9 +44,15 @@ export function TwoFactorBegin({ lead, onBegin, error, busy, labels }: TwoFactor
         </div>
       )}
       <FormError error={error} atFields={["password"]} />
-      <Button type="submit" look="primary" busy={busy}>
-        {labels.begin}
-      </Button>
+      {error instanceof ApiError && error.code === "recent_sign_in_required" ? (
+        <Button look="primary" onClick={onSignOut}>
+          {labels.signOut}
+        </Button>
+      ) : (
+        <Button type="submit" look="primary" busy={busy}>
+          {labels.begin}
+        </Button>
+      )}
     </form>
   );
 }

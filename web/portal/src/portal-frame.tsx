@@ -1,4 +1,3 @@
-import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { AppShell } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
@@ -7,7 +6,6 @@ import { ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState } from "@gatehouse/web-kit/states.tsx";
-import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate } from "@tanstack/react-router";
@@ -34,6 +32,7 @@ import {
 import { type ReactNode, useState } from "react";
 import { useLiveFeed } from "./live-feed.ts";
 import { portalApi, ownSession } from "./portal-client.ts";
+import { signOutOfPortal } from "./sign-out.ts";
 import { LANGUAGE_NAMES, translations, usePortalTexts } from "./translations.ts";
 
 export function PortalFrame(): ReactNode {
@@ -66,12 +65,7 @@ export function PortalFrame(): ReactNode {
     { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
   ];
   const shortcuts = { id: "shortcuts", label: t("shortcuts"), icon: Keyboard, run: () => setSheet(true) };
-  const leave = {
-    id: "sign-out",
-    label: t("signOut"),
-    icon: LogOut,
-    run: () => void ownSession.end().catch((error) => showToast(error instanceof ApiError ? error.message : t("unreachable"))),
-  };
+  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: signOutOfPortal };
   const languages = translations
     .languages()
     .map((language) => ({ id: language, label: LANGUAGE_NAMES[language] ?? language, run: () => void translations.choose(language) }));

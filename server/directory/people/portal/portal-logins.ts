@@ -8,19 +8,19 @@ import { END_USERS, notifyUser } from "../end-users.ts";
 import { nextTokenGeneration } from "../token-generation.ts";
 import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
+import type { AddressUses } from "../address-throttle.ts";
 import { usernameKey } from "../login-throttle.ts";
 import type { Attempts } from "../shared-login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
 import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
-import type { RegistrationThrottle } from "./registration-throttle.ts";
 
 export interface PortalLogins {
   readonly directory: Directory;
   readonly tokens: PortalTokens;
   readonly users: EndUserCache;
   readonly throttle: Attempts;
-  readonly registrations: RegistrationThrottle;
+  readonly uses: AddressUses;
   readonly hashing: PasswordHashing;
 }
 

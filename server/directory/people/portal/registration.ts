@@ -32,8 +32,8 @@ export async function registerEndUser(
   body: Registration,
   origin: PortalOrigin,
 ): Promise<EndUser> {
-  const { directory, hashing, registrations } = logins;
-  const retryAfter = registrations.enter(origin.address);
+  const { directory, hashing, uses } = logins;
+  const retryAfter = await uses.take("registration", origin.address);
   if (retryAfter !== null)
     throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
   if ("missing" in into) throw new Refused(refuse("registration_closed", undefined, { reason: into.missing }));

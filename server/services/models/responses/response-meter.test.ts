@@ -39,6 +39,7 @@ test("a tenant whose provider never answers does not delay polling of other tena
   const meter = new ResponseMeter({
     store,
     providers: { openai: { ask } },
+    recording: () => true,
     tenant: () => ({ models: new Map([["m", model]]) }),
     chain: "here",
     now: Date.now,
@@ -94,6 +95,7 @@ test("a background response is counted once in windows that were not loaded yet"
         counted = true;
       },
     },
+    recording: () => true,
     chain: "here",
     now: Date.now,
     log: jsonLog("warn"),
@@ -105,4 +107,27 @@ test("a background response is counted once in windows that were not loaded yet"
   expect([recorded, spent]).toEqual([30, 30]);
   await meter.stop();
   await database.close();
+});
+
+test("a process that cannot record asks no provider, takes no response from the others and still releases what it holds", async () => {
+  const asked: string[] = [];
+  let recording = false;
+  const meter = new ResponseMeter({
+    store: {
+      settled: async () => [{ request_id: "held", used: null }],
+      async takeDue() {
+        asked.push("due");
+        return [];
+      },
+    },
+    budgets: { settle: async (id: string) => void asked.push(id) },
+    recording: () => recording,
+    chain: "here",
+  } as unknown as ResponseMeterParts);
+  meter.holds({ request_id: "held", tenant_id: "t", id: "resp_1" });
+  for (let look = 0; look < 3; look++) await meter.poll();
+  expect(asked).toEqual(["held/response/here"]);
+  recording = true;
+  await meter.poll();
+  expect(asked).toEqual(["held/response/here", "due"]);
 });

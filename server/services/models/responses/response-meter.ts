@@ -23,6 +23,8 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly store: ResponseStore;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
+  /** Whether this process can write a row now; another one meters the responses while it cannot. */
+  readonly recording: () => boolean;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
   readonly scope: (tenantId: string, groupId: string) => GroupScope | null | Promise<GroupScope | null>;
   /** The audit chain of this process; a restarted process has the same one. */
@@ -114,6 +116,7 @@ export class ResponseMeter {
     try {
       if (this.held.size > 0)
         for (const { request_id: callId, used } of await store.settled([...this.held.values()])) await this.release(callId, used);
+      if (!this.parts.recording()) return;
       const room = AT_ONCE - this.underWay.size;
       if (room <= 0) return;
       const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };

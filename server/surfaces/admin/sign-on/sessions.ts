@@ -99,7 +99,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     summary: "Begin to set up two-factor sign-in",
     description:
       "A secret for an authenticator and ten backup codes, shown only here. In force once /v1/admin-users/2fa/verify has taken a code. Takes " +
-      "the password of those who have one, unless their token is of a sign-in in the last 15 minutes.",
+      "a token of a sign-in in the last 15 minutes, or the password of those who have one.",
     body: adminFactorBegin,
     answer: { status: 200, about: "The secret and the codes", schema: adminFactorSetup },
     async run(call) {

@@ -11,6 +11,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useRef } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
 import { PRODUCT } from "../product.ts";
+import { signOutOfConsole } from "../sign-out.ts";
 
 const SETUP_LABELS = {
   scan: "Scan this with an authenticator app on your phone.",
@@ -129,9 +130,10 @@ function TwoFactor(): ReactNode {
         <TwoFactorBegin
           lead="Protects your account even if your password is stolen."
           onBegin={(password) => setup.mutate(password)}
+          onSignOut={signOutOfConsole}
           error={setup.error}
           busy={setup.isPending}
-          labels={{ begin: "Set it up", password: "Your password", passwordHint: "To make sure that it is you." }}
+          labels={{ begin: "Set it up", password: "Your password", passwordHint: "To make sure that it is you.", signOut: "Sign out" }}
         />
       ) : (
         <div className="max-w-md">

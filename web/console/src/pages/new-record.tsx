@@ -45,7 +45,7 @@ function creationSchema(
   const { properties = {}, ...rest } = bodySchema(document, "POST", path) ?? {};
   const mayGive = ([member]: [string, unknown]) => {
     const needed = kind.memberPermissions?.[member];
-    return needed === undefined || hasPermission(user, needed);
+    return (needed === undefined || hasPermission(user, needed)) && kind.choiceRefusal?.(member, null, user, undefined) !== true;
   };
   const schema = { ...rest, properties: Object.fromEntries(Object.entries(properties).filter(mayGive)) };
   if (inPath === undefined) return { schema, inPath };
@@ -122,6 +122,7 @@ function NewRecord({
         initial={prefill}
         first={kind.first}
         onlyWith={kind.onlyWith ?? {}}
+        isRefused={(member, choice) => kind.choiceRefusal?.(member, choice, user, undefined) === true}
         submitLabel={`Create ${kind.noun}`}
         busy={create.isPending}
         error={create.error ?? tried.error}

@@ -210,6 +210,7 @@ function Editor({
   readonly refusal: string | null;
 }): ReactNode {
   const queries = useQueryClient();
+  const user = useConsoleUser();
   const body = bodySchema(document, "PATCH", `${kind.path}/{id}`);
   // The form keeps the values it started with, even if someone else changes the record meanwhile.
   const [shown, setShown] = useState(record);
@@ -248,7 +249,9 @@ function Editor({
   };
   if (body === null) return null;
   if (refusal !== null) return <p className="text-muted">{refusal}</p>;
-  const schema = changeSchema(document, body, shown);
+  const { properties = {}, ...rest } = changeSchema(document, body, shown);
+  const offered = Object.entries(properties).filter(([member]) => kind.choiceRefusal?.(member, null, user, shown) !== true);
+  const schema = { ...rest, properties: Object.fromEntries(offered) };
   const initial = Object.fromEntries(
     Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),
   );
@@ -267,6 +270,7 @@ function Editor({
         initial={initial}
         first={kind.first}
         onlyWith={kind.onlyWith ?? {}}
+        isRefused={(member, choice) => kind.choiceRefusal?.(member, choice, user, shown) === true}
         record={shown}
         submitLabel="Save"
         busy={change.isPending}

@@ -1,6 +1,6 @@
 import { Fingerprint, ScanFace, UserCog, Users, UsersRound } from "lucide-react";
 import { type RecordKind } from "./record-kind.ts";
-import { administratorRefusal, signOnRefusal } from "./refusals.ts";
+import { administratorRefusal, roleRefusal, signOnRefusal } from "./refusals.ts";
 
 export const PEOPLE_KINDS: readonly RecordKind[] = [
   {
@@ -58,6 +58,7 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     columns: ["username", "display_name", "email", "role", "totp_enabled", "break_glass", "is_active"],
     first: ["username", "password", "email", "display_name", "role", "is_active"],
     refusal: administratorRefusal,
+    choiceRefusal: roleRefusal,
     actions: [
       {
         label: "Reset two-factor sign-in",
@@ -85,6 +86,7 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "kind", "audience", "has_client_secret", "enabled", "updated_at"],
     refusal: signOnRefusal,
+    choiceRefusal: (member, value, user) => roleRefusal(member, value, user, undefined),
     references: { resource_group_id: "resource-groups", end_user_group_id: "groups-of-people" },
     noSearch: true,
     first: ["name", "kind", "audience", "oidc", "client_secret", "saml", "api", "enabled"],

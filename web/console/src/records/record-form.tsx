@@ -15,6 +15,7 @@ interface RecordFormProps {
   /** Members shown at once; all others are collapsed below. */
   readonly first?: readonly string[];
   readonly onlyWith?: OnlyWith;
+  readonly isRefused?: (member: string, choice: string) => boolean;
   /** The current record, including members that a change cannot set. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly submitLabel: string;
@@ -60,6 +61,7 @@ export function RecordForm({
   initial,
   first,
   onlyWith = {},
+  isRefused = () => false,
   record = {},
   submitLabel,
   busy,
@@ -99,6 +101,7 @@ export function RecordForm({
     references,
     errorAt: (path) => fields.find(({ field }) => field === path)?.message,
     isChange: changesOnly,
+    isRefused,
   };
   const isFolded = fields.some(({ field }) => folded.some((name) => field === name || field.startsWith(`${name}.`)));
   const changes = differing(value, initial);

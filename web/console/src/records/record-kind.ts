@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import type { RecordRefusal } from "./refusals.ts";
+import type { ChoiceRefusal, RecordRefusal } from "./refusals.ts";
 
 /** An action on one record, other than changing it. */
 export interface RecordAction {
@@ -70,6 +70,8 @@ export interface RecordKind {
   /** What null means for a member, if not "none". */
   readonly nulls?: Readonly<Record<string, string>>;
   readonly refusal?: RecordRefusal;
+  /** Choices and members that a form does not offer to everybody. */
+  readonly choiceRefusal?: ChoiceRefusal;
   /** Members of a new record that need a permission of their own. */
   readonly memberPermissions?: Readonly<Record<string, string>>;
   /** The list has no search. */

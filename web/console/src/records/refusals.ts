@@ -11,6 +11,18 @@ const isOwner = (user: Values) => user["role"] === "owner" || isSystem(user);
 export const hasPermission = (user: Values, name: string): boolean =>
   isSystem(user) || (Array.isArray(user["permissions"]) && user["permissions"].includes(name));
 
+/** Whether the gateway would refuse this user a choice, or a member as a whole (null), in a form; the record is undefined while there is none. */
+export type ChoiceRefusal = (member: string, value: string | null, user: Values, record: Values | undefined) => boolean;
+
+export const roleRefusal: ChoiceRefusal = (member, value, user, record) => {
+  if (member === "break_glass") return value === null && !isOwner(user);
+  if (member !== "role" || value === null) return false;
+  if (record !== undefined && record["id"] === user["id"]) return value !== record["role"];
+  if (value === "owner") return !isOwner(user) || record?.["role"] === "system_admin";
+  if (value === "system_admin") return !isSystem(user) || (record !== undefined && record["role"] !== value);
+  return record?.["role"] === "system_admin";
+};
+
 export const keyRefusal: RecordRefusal = (record, user, operation) =>
   operation === "/rotate" && typeof record["end_user_id"] === "string" && !hasPermission(user, "users:write")
     ? "This key belongs to a person. Rotating it needs the permission users:write, because it acts as that person."

@@ -15,6 +15,8 @@ export interface FieldContext {
   readonly errorAt: (path: string) => string | undefined;
   /** On a change, an emptied member is sent as empty; on creation it is omitted and gets its default. */
   readonly isChange?: boolean;
+  /** Whether the gateway would refuse the user this choice. */
+  readonly isRefused?: (member: string, choice: string) => boolean;
 }
 
 interface SchemaFieldProps {
@@ -64,7 +66,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
       />
     );
   if (schema.enum !== undefined) {
-    const values = schema.enum.map(String);
+    const values = schema.enum.map(String).filter((one) => one === value || context.isRefused?.(member, one) !== true);
     const choices = values.map((one) => ({ value: one, label: one }));
     return (
       <SelectField

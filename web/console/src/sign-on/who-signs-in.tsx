@@ -1,21 +1,37 @@
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useConsoleUser } from "../records/allowed.tsx";
 import { ReferenceLink } from "../records/reference-link.tsx";
 import { IDENTITIES_KEY, IdentityLine } from "./identity-line.tsx";
 
 interface Provider {
   readonly id: string;
   readonly name: string;
+  readonly audience: string;
 }
 
 const PAGE = 50;
+const MOST_OWNERS = 200;
 
 const read = (id: string, page: number) =>
   adminApi.call("GET /v1/admin/identity-providers/{id}/identities", { path: { id }, query: { page, page_size: PAGE } });
+
+/** Returns whether the user may unlink an identity: that of an owner only if they are one. */
+function useMayUnlink(provider: Provider): (identity: { readonly admin_user_id: string | null }) => boolean {
+  const { role } = useConsoleUser();
+  const isOwner = role === "owner" || role === "system_admin";
+  const owners = useQuery({
+    queryKey: ["owners", provider.id],
+    queryFn: () => adminApi.call("GET /v1/admin/admin-users", { query: { role: "owner", page_size: MOST_OWNERS } }),
+    enabled: !isOwner && provider.audience === "admin",
+  });
+  return ({ admin_user_id: id }) =>
+    isOwner || id === null || (owners.isSuccess && !owners.data.admin_users.some((owner) => owner.id === id));
+}
 
 /** The accounts that a provider's subjects sign in as. */
 export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provider; readonly mayUnlink: boolean }): ReactNode {
@@ -25,6 +41,7 @@ export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provide
     initialPageParam: 1,
     getNextPageParam: ({ page, total }) => (page * PAGE < total ? page + 1 : undefined),
   });
+  const mayUnlinkOf = useMayUnlink(provider);
   const identities = found.data?.pages.flatMap((page) => page.identities) ?? [];
   return (
     <Panel title="Who signs in by it">
@@ -41,7 +58,7 @@ export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provide
               provider={provider}
               identity={identity}
               accountName={identity.username ?? identity.subject}
-              mayUnlink={mayUnlink}
+              mayUnlink={mayUnlink && mayUnlinkOf(identity)}
             >
               <ReferenceLink
                 slug={identity.end_user_id === null ? "administrators" : "people"}

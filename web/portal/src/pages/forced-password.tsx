@@ -1,10 +1,8 @@
-import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
-import { showToast } from "@gatehouse/web-kit/toast.tsx";
 import type { ReactNode } from "react";
-import { ownSession } from "../portal-client.ts";
 import { PasswordFields, usePasswordChange } from "../profile/change-password.tsx";
+import { signOutOfPortal } from "../sign-out.ts";
 import { usePortalTexts } from "../translations.ts";
 
 /** Blocks all other pages for people who signed in with a password set by someone else. */
@@ -19,12 +17,7 @@ export function ForcedPassword(): ReactNode {
         <Button type="submit" look="primary" busy={isPending}>
           {t("changePassword")}
         </Button>
-        <Button
-          look="quiet"
-          onClick={() =>
-            void ownSession.end().catch((failure) => showToast(failure instanceof ApiError ? failure.message : t("unreachable")))
-          }
-        >
+        <Button look="quiet" onClick={signOutOfPortal}>
           {t("signOut")}
         </Button>
       </form>

@@ -9,6 +9,7 @@ import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
+import { signOutOfPortal } from "../sign-out.ts";
 import { usePortalTexts } from "../translations.ts";
 
 function SwitchOff({ onDone, left }: { readonly onDone: () => Promise<unknown>; readonly left: number }): ReactNode {
@@ -75,9 +76,10 @@ export function PortalTwoFactor(): ReactNode {
         <TwoFactorBegin
           lead={t("twoFactorLead")}
           onBegin={(password) => setup.mutate(password)}
+          onSignOut={signOutOfPortal}
           error={setup.error}
           busy={setup.isPending}
-          labels={{ begin: t("setUp"), password: t("currentPassword"), passwordHint: t("confirmsIdentity") }}
+          labels={{ begin: t("setUp"), password: t("currentPassword"), passwordHint: t("confirmsIdentity"), signOut: t("signOut") }}
         />
       ) : (
         <TwoFactorSetup

@@ -1,5 +1,7 @@
 import { errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult } from "jose";
 
+/** The algorithms accepted from identity providers: asymmetric only, never a shared secret. */
+export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 /** Keys tried for a token that names none, so that a large key set cannot make verification expensive. */
 const MAX_KEYS = 10;
 
