@@ -86,7 +86,7 @@ const written = {
     .optional()
     .describe(
       "the reason for a legal hold, such as a case number: until it is null again, retention removes nothing of the tenant, and " +
-        "erasures and the tenant's deletion are refused; a PUT that leaves it out keeps it",
+        "erasures and the tenant's deletion are refused",
     ),
 };
 
