@@ -26,6 +26,7 @@ checkpoints prints every signed checkpoint. Keep them where the database's admin
 verify with --checkpoints: this reveals rows that were cut off since, for example by restoring an older backup. The file of
 GW_AUDIT_CHECKPOINT_FILE and an earlier export work as well. The bucket of GW_AUDIT_CHECKPOINT_URL is read with
 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.
+A FILE of --public-key is an answer of GET /v1/admin/audit/keys, or has keys as PEM or as base64 of their 32 bytes.
 verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered or checkpoint_invalid), 3 (could not run).
 `;
 

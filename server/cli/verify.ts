@@ -11,8 +11,8 @@ const USAGE = `Usage:
   gatehouse verify report FILE --public-key FILE [--json]
 
 Verifies a certificate of an AI System, or a sealed compliance report, with only the public key that
-GET /v1/admin/audit/keys lists, as PEM or as base64 of its 32 bytes. Only the gateway knows whether a certificate has been
-revoked since.
+GET /v1/admin/audit/keys lists: a file with its answer, or the key as PEM or as base64 of its 32 bytes.
+Only the gateway knows whether a certificate has been revoked since.
 Exits with 0 (valid), 1 (expired), 2 (invalid), 3 (could not run).
 `;
 

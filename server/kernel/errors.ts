@@ -281,6 +281,7 @@ export const ERRORS = {
   already_bound: { status: 409, message: "It is already bound.", retry: false },
   not_bound: { status: 404, message: "It is not bound.", retry: false },
   in_use: { status: 409, message: "Other records still depend on this one.", retry: false },
+  legal_hold: { status: 409, message: "The tenant is under a legal hold: nothing of it may be removed until the hold ends.", retry: false },
   read_only_field: { status: 422, message: "A read-only member was given another value.", retry: false },
   precondition_failed: { status: 412, message: "The record was changed meanwhile and no longer matches If-Match.", retry: false },
   directory_owned: { status: 409, message: "An external directory owns this: change it there.", retry: false },

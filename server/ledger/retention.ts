@@ -6,6 +6,7 @@ import { appendAdminLog } from "../store/ledger/admin-log.ts";
 import { pruneBodies, pruneRuns, reduceRows, tenantRetentions } from "../store/ledger/audit-retention.ts";
 import { ensurePartitions, partitionsBefore } from "../store/ledger/audit-partitions.ts";
 import { dropPrefixes, droppablePrefixes, type DroppablePrefix } from "../store/ledger/chain-prefixes.ts";
+import { isAnyLegalHold, isUnderLegalHold } from "../store/tenants/legal-holds.ts";
 import { forgetDeletedTenant, purgeableTenants } from "../store/tenants/deleted-tenants.ts";
 import { pruneAlerts } from "../store/policies/alerts.ts";
 import { pruneApprovals } from "../store/approvals/approval-upkeep.ts";
@@ -21,7 +22,8 @@ const DAY_MS = 86_400_000;
 /**
  * Applies every tenant's retention to rows, bodies, runs, approvals and messages to users, and creates partitions for the coming months.
  * Rows past `log_days` are reduced to the hashed fields; months past it for every tenant are dropped, up to a signed checkpoint. What is
- * left of a deleted tenant is removed along with its last rows. Idempotent, and safe in two processes at once.
+ * left of a deleted tenant is removed along with its last rows. Under a legal hold nothing is removed of a tenant, and no month of
+ * any tenant is dropped, for its rows are in it. Idempotent, and safe in two processes at once.
  */
 export async function applyRetention(db: Database, clock: Clock, log: Log): Promise<void> {
   const now = new Date(clock.now());
@@ -29,6 +31,7 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
   await ensurePartitions(db, now);
   const tenants = await tenantRetentions(db);
   for (const tenant of tenants) {
+    if (await isUnderLegalHold(db, tenant.id)) continue;
     const bodies = await pruneBodies(db, tenant.id, before(tenant.body_days), now);
     const reduced = await reduceRows(db, tenant.id, before(tenant.log_days), now);
     const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
@@ -69,7 +72,7 @@ async function dropMonths(db: Database, before: Date, now: Date, log: Log): Prom
   const keys = trustedKeys(await listSigningKeys(db));
   await db.transaction().execute(async (trx) => {
     const partitions = await partitionsBefore(trx, boundary);
-    if (partitions.length === 0) return;
+    if (partitions.length === 0 || (await isAnyLegalHold(trx))) return;
     const prefixes = (await droppablePrefixes(trx, boundary)).filter((prefix) => holds(prefix));
     await dropPrefixes(trx, partitions, prefixes, boundary);
     const entries = prefixes.map((prefix) => ({

@@ -114,6 +114,8 @@ export interface TenantTable {
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
   autonomy_floor: WithDefault<"autonomous" | "restricted" | "suspended">;
+  /** Why nothing of the tenant may be removed. */
+  legal_hold: WithDefault<string | null>;
   portal_registration: WithDefault<"open" | "closed">;
   portal_api_keys: WithDefault<"off" | "on">;
   admin_two_factor: WithDefault<"optional" | "required">;

@@ -72,14 +72,21 @@ export const mintedApiKey = z
   .strictObject({ ...apiKey.shape, key_value: plaintext, full_key: plaintext, key: plaintext })
   .meta({ id: "MintedApiKey" });
 
+const keySearch = search.describe("part of a name, case-insensitive; or the key itself, or its last 4 characters");
+
 export const apiKeyQuery = z.strictObject({
   ...pageQuery.shape,
-  search,
+  search: keySearch,
   status: keyStatus.optional(),
   scope: keyScope.optional(),
   resource_group_id: recordId.optional(),
 });
-export const groupApiKeyQuery = z.strictObject({ ...pageQuery.shape, search, status: keyStatus.optional(), scope: keyScope.optional() });
+export const groupApiKeyQuery = z.strictObject({
+  ...pageQuery.shape,
+  search: keySearch,
+  status: keyStatus.optional(),
+  scope: keyScope.optional(),
+});
 
 export type ApiKey = z.output<typeof apiKey>;
 export type MintedApiKey = z.output<typeof mintedApiKey>;

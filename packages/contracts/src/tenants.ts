@@ -77,6 +77,17 @@ const written = {
       "the most that AI Systems may do on a process that has not heard of changes for 15 minutes because the database is away: " +
         "autonomous continues as last known, restricted allows models only; default at creation: autonomous",
     ),
+  legal_hold: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .nullable()
+    .optional()
+    .describe(
+      "the reason for a legal hold, such as a case number: until it is null again, retention removes nothing of the tenant, and " +
+        "erasures and the tenant's deletion are refused",
+    ),
 };
 
 export const tenantCreate = z
@@ -85,7 +96,7 @@ export const tenantCreate = z
 
 export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
 
-/** Replaces the whole record: absent members get a new tenant's defaults, except the name, which is required. */
+/** Replaces the whole record: absent members get a new tenant's defaults, except the name, which is required, and the legal hold, which stays. */
 export const tenantPut = z.strictObject(tenantUpdate.shape).meta({ id: "TenantPut" });
 
 export const tenant = z
@@ -104,6 +115,7 @@ export const tenant = z
     admin_two_factor: z.enum(["optional", "required"]),
     local_passwords: z.boolean(),
     autonomy_floor: autonomyFloor,
+    legal_hold: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -67,10 +67,21 @@ export function readPublicKey(text: string): Uint8Array {
 
 const PEM = /-----BEGIN [^-]+-----[^]*?-----END [^-]+-----/g;
 
-/** Parses a file of one or more keys, each in a form that `readPublicKey` accepts; after a rotation, a chain has signatures of several. */
+/**
+ * Parses a file of one or more keys, each in a form that `readPublicKey` accepts, or the gateway's own list of its keys; after a
+ * rotation, a chain has signatures of several.
+ */
 export function readPublicKeys(text: string): Uint8Array[] {
   const trimmed = text.trim();
+  if (trimmed.startsWith("{")) return listedKeys(trimmed);
   return (trimmed.startsWith("-----BEGIN") ? (trimmed.match(PEM) ?? [trimmed]) : trimmed.split(/\s+/)).map(readPublicKey);
+}
+
+/** The keys in an answer of `GET /v1/admin/audit/keys`. */
+function listedKeys(json: string): Uint8Array[] {
+  const { keys } = JSON.parse(json) as { keys?: { public_key?: unknown }[] };
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error("not a list of public keys: expected the answer of /v1/admin/audit/keys");
+  return keys.map((key) => readPublicKey(String(key.public_key)));
 }
 
 const keyObjects = new Map<string, KeyObject>();

@@ -76,7 +76,8 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     );
   }
-  const tenantMembers = membersTaken(document, "PATCH", "/v1/admin/tenants/{id}");
+  // A legal hold is set and ended by people, not by applying a file.
+  const tenantMembers = new Set([...membersTaken(document, "PATCH", "/v1/admin/tenants/{id}")].filter((member) => member !== "legal_hold"));
   return {
     names,
     records,

@@ -1,5 +1,6 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
+import { addGuardrails } from "./litellm-guardrails.ts";
 import { numberWritten } from "./litellm-numbers.ts";
 import { addToolServers } from "./litellm-tool-servers.ts";
 import type { Variables } from "./litellm-variables.ts";
@@ -24,6 +25,7 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 const OF_A_GROUP = "budgets, rates and calls at once are limits of a resource group and its models (docs/guides/limits.md)";
 
 const NO_BODIES = "store_bodies of the tenant's data_retention says what rows keep of bodies (docs/guides/audit-ledger.md)";
+const PROBES = "members that fail are left out of a routing group for its cooldown_time, without probes (docs/guides/routing.md)";
 const AN_ISSUER = "an identity provider of the audience api is trusted for calls with its tokens (docs/guides/single-sign-on.md)";
 
 /** Settings that have an equivalent elsewhere, or need none. */
@@ -52,6 +54,16 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "general_settings.global_max_parallel_requests": OF_A_GROUP,
   "general_settings.store_model_in_db":
     "models that LiteLLM has in its database and not in this file are not brought: write them into model_list first. Here what is configured is always in the database; `gatehouse config export` writes it as a file",
+  "general_settings.maximum_spend_logs_retention_period":
+    "log_days of the tenant's data_retention says how long rows are kept (docs/guides/audit-ledger.md)",
+  "general_settings.disable_spend_logs": "every call leaves a row; store_bodies and log_days of data_retention say what is kept",
+  "general_settings.key_management_system":
+    "the gateway's own secrets may come from files (GW_SECRET_KEY_FILE), keys of providers from variables where `gatehouse config apply` runs",
+  "general_settings.custom_auth": AN_ISSUER,
+  "general_settings.role_permissions": "administrators have roles with permissions (docs/guides/console.md)",
+  "general_settings.allowed_ips": "the network or the proxy in front decides which addresses reach the ports",
+  "general_settings.background_health_checks": PROBES,
+  "general_settings.health_check_interval": PROBES,
   "general_settings.enforce_user_param": "people have accounts and tokens of their own (docs/guides/portal-api.md)",
   "general_settings.pass_through_endpoints": "only what is understood is passed on; see docs/reference/surfaces.md",
   "litellm_settings.default_internal_user_params": OF_A_GROUP,
@@ -108,10 +120,7 @@ export function importLitellmSettings(config: ConfigEntry, group: string, variab
   reportUnknownSettings("general_settings", entryOf(config["general_settings"]), new Set(), into);
   if (config["environment_variables"] !== undefined)
     into.note("environment_variables: set them where `gatehouse config apply` runs; the gateway keeps what it is given, sealed");
-  for (const one of Array.isArray(config["guardrails"]) ? config["guardrails"].filter(isConfigEntry) : [])
-    into.note(
-      `guardrails "${String(one["guardrail_name"])}": make a guardrail configuration (docs/guides/guardrails.md); secrets and personal data are found without another service`,
-    );
+  addGuardrails(config["guardrails"], group, variables, into);
   addBudget(litellm, group, into);
   addToolServers(entryOf(config["mcp_servers"]), group, variables, into);
   return { ...routingOf(router, litellm, into), fallbacks: fallbacksOf(router, litellm, into), aliases: aliasesOf(router, into) };

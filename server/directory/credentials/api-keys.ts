@@ -69,7 +69,8 @@ function future(write: Write, expiresAt: string | null): Date | null {
 
 export async function listApiKeys(directory: Directory, tenantId: string, filters: ApiKeyQuery, page: Page): Promise<Paged<ApiKey>> {
   const now = new Date(directory.clock.now());
-  const { items, total } = await apiKeyStore.page(directory.db, tenantId, { ...filters, now }, page);
+  const search = filters.search === undefined ? undefined : { text: filters.search, hash: sha256Hex(filters.search) };
+  const { items, total } = await apiKeyStore.page(directory.db, tenantId, { ...filters, search, now }, page);
   return { items: items.map((row) => readApiKey(row, now)), total };
 }
 

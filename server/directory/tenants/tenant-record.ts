@@ -17,6 +17,7 @@ export function readTenantRow(row: TenantRow): Tenant {
     admin_two_factor: row.admin_two_factor,
     local_passwords: row.local_passwords,
     autonomy_floor: row.autonomy_floor,
+    legal_hold: row.legal_hold,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

@@ -22,8 +22,8 @@ export type { TenantRecordTable };
 
 const DEFAULT_TENANT = "default";
 
-/** The defaults of a new tenant. */
-export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
+/** The defaults of a new tenant. Without the legal hold, which must not end because somebody left it out. */
+export const NEW_TENANT: Required<Omit<TenantUpdate, "name" | "legal_hold">> = {
   display_name: null,
   enabled: true,
   data_retention: DEFAULT_RETENTION,
@@ -83,6 +83,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       admin_two_factor: body.admin_two_factor ?? NEW_TENANT.admin_two_factor,
       local_passwords: body.local_passwords ?? NEW_TENANT.local_passwords,
       autonomy_floor: body.autonomy_floor ?? NEW_TENANT.autonomy_floor,
+      legal_hold: body.legal_hold ?? null,
       created_at: write.now,
       updated_at: write.now,
     };
@@ -110,7 +111,10 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       ...counted(counts.admin_users, "admin user"),
     ];
   },
-  removing: (write, row) => recordDeletedTenant(write.trx, row, write.now),
+  async removing(write, row) {
+    if (row.legal_hold !== null) throw new Refused(refuse("legal_hold"));
+    await recordDeletedTenant(write.trx, row, write.now);
+  },
   notify: (write, row) => write.notify(row.id, "tenant"),
 });
 

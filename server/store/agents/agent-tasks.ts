@@ -155,8 +155,12 @@ export async function statesOfTask(db: Database, tenantId: string, agentId: stri
 /** Deletes tasks and contexts that were not used for as many days as their tenant keeps bodies. */
 export async function pruneTasks(db: Database): Promise<void> {
   const days = sql<string>`make_interval(days => greatest(1, coalesce((t.data_retention->>'body_days')::int, 30)))`;
-  await sql`DELETE FROM agent_tasks k USING tenants t WHERE t.id = k.tenant_id AND k.updated_at < now() - ${days}`.execute(db);
-  await sql`DELETE FROM agent_contexts c USING tenants t WHERE t.id = c.tenant_id AND c.used_at < now() - ${days}`.execute(db);
+  await sql`DELETE FROM agent_tasks k USING tenants t WHERE t.id = k.tenant_id AND t.legal_hold IS NULL AND k.updated_at < now() - ${days}`.execute(
+    db,
+  );
+  await sql`DELETE FROM agent_contexts c USING tenants t WHERE t.id = c.tenant_id AND t.legal_hold IS NULL AND c.used_at < now() - ${days}`.execute(
+    db,
+  );
 }
 
 /** Deletes the tasks and contexts of erased people, with their push configurations. */

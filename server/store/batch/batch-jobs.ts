@@ -310,7 +310,9 @@ export async function finishBatchJob(
 export async function sweepBatchJobs(db: Database): Promise<void> {
   await sql`
     DELETE FROM batch_jobs j USING tenants t
-     WHERE t.id = j.tenant_id AND j.ended_at < now() - (t.data_retention->>'file_days')::int * interval '1 day'`.execute(db);
+     WHERE t.id = j.tenant_id AND t.legal_hold IS NULL AND j.ended_at < now() - (t.data_retention->>'file_days')::int * interval '1 day'`.execute(
+    db,
+  );
   await sql`DELETE FROM batch_costs c WHERE NOT EXISTS (SELECT FROM batch_jobs j WHERE j.id = c.job_id)
     AND NOT EXISTS (SELECT FROM batch_jobs j WHERE j.ended_at IS NULL AND j.tenant_id = c.tenant_id)`.execute(db);
   await sql`DELETE FROM batch_runners WHERE alive_until < now() - interval '1 day'`.execute(db);

@@ -194,7 +194,7 @@ export async function fateOfSettlement(db: Database, tenantId: string, rowId: st
 export async function sweepVideoJobs(db: Database): Promise<void> {
   await sql`
     DELETE FROM video_jobs j USING tenants t
-     WHERE t.id = j.tenant_id AND j.settled_at IS NOT NULL AND j.ended_at < now() - (t.data_retention->>'file_days')::int * interval '1 day'`.execute(
+     WHERE t.id = j.tenant_id AND t.legal_hold IS NULL AND j.settled_at IS NOT NULL AND j.ended_at < now() - (t.data_retention->>'file_days')::int * interval '1 day'`.execute(
     db,
   );
   await sql`DELETE FROM video_runners WHERE alive_until < now() - interval '1 day'`.execute(db);

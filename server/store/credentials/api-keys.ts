@@ -9,7 +9,8 @@ export type ApiKeyInsert = Insertable<ApiKeyTable>;
 export type ApiKeyPatch = Updateable<ApiKeyTable>;
 
 export interface ApiKeyFilters {
-  readonly search?: string | undefined;
+  /** Part of the name, the last characters that are shown of a key, or a key whose hash is given as well. */
+  readonly search?: { readonly text: string; readonly hash: string } | undefined;
   readonly status?: "active" | "revoked" | "expired" | undefined;
   readonly scope?: string | undefined;
   readonly resource_group_id?: string | undefined;
@@ -27,7 +28,17 @@ export const apiKeyStore: RecordStore<ApiKeyRow, ApiKeyInsert, ApiKeyPatch, ApiK
     if (filters.status === "revoked") query = query.where("revoked_at", "is not", null);
     if (filters.status === "expired") query = query.where("revoked_at", "is", null).where("expires_at", "<=", filters.now);
     if (filters.status === "active") query = query.where(active(filters.now));
-    if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
+    const { search } = filters;
+    if (search !== undefined)
+      query = query.where((eb) =>
+        eb.or([
+          eb("name", "ilike", containing(search.text)),
+          eb("key_hint", "=", search.text),
+          eb("key_hash", "=", search.hash),
+          eb("previous_hash", "=", search.hash),
+          eb("id", "in", eb.selectFrom("former_key_values").select("api_key_id").where("key_hash", "=", search.hash)),
+        ]),
+      );
     return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
   },
   find: findInTenant("api_keys"),

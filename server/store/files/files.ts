@@ -114,12 +114,20 @@ export async function deleteFiles(
   return deleted.map(({ id }) => id);
 }
 
-/** Marks expired files as deleted, and removes records older than their tenant keeps rows. */
+/** Marks expired files as deleted, and removes records older than their tenant keeps rows. Not of tenants under a legal hold. */
 export async function sweepFiles(db: Database, now: Date): Promise<void> {
-  await db.updateTable("files").set({ deleted_at: now }).where("deleted_at", "is", null).where("expires_at", "<=", now).execute();
+  await db
+    .updateTable("files")
+    .set({ deleted_at: now })
+    .where("deleted_at", "is", null)
+    .where("expires_at", "<=", now)
+    .where("tenant_id", "not in", (held) => held.selectFrom("tenants").select("id").where("legal_hold", "is not", null))
+    .execute();
   await sql`
     DELETE FROM files f USING tenants t
-     WHERE t.id = f.tenant_id AND f.deleted_at < ${now}::timestamptz - (t.data_retention->>'log_days')::int * interval '1 day'`.execute(db);
+     WHERE t.id = f.tenant_id AND t.legal_hold IS NULL AND f.deleted_at < ${now}::timestamptz - (t.data_retention->>'log_days')::int * interval '1 day'`.execute(
+    db,
+  );
 }
 
 export async function noteUpload(db: Database, key: string, dueAt: Date, directory: string | null): Promise<void> {

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Database } from "../database.ts";
 import { LOCK } from "../people/erasure-lock.ts";
 import { prepared } from "../connections/prepared.ts";
+import { isRemovable } from "../tenants/legal-holds.ts";
 import { forgetBlocksBetween } from "./forget-row-blocks.ts";
 import { UNHASHED } from "./unhashed.ts";
 
@@ -29,7 +30,7 @@ export async function pruneBodies(db: Database, tenantId: string, before: Date, 
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       UPDATE audit_rows SET request_body_preview = NULL, response_body_preview = NULL, bodies_pruned_at = ${now}
-      WHERE id IN (SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND bodies_pruned_at IS NULL
+      WHERE id IN (SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND bodies_pruned_at IS NULL AND ${isRemovable(tenantId)}
                      AND (request_body_preview IS NOT NULL OR response_body_preview IS NOT NULL) ORDER BY id LIMIT ${BATCH})`.execute(db);
     const pruned = Number(numAffectedRows ?? 0);
     total += pruned;
@@ -45,6 +46,7 @@ export async function reduceRows(db: Database, tenantId: string, before: Date, n
       const { rows } = await sql<{ reduced: number; least: string | null; most: string | null }>`
       WITH due AS (
         SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id >= coalesce((SELECT reduced_before FROM audit_retention WHERE tenant_id = ${tenantId}), '') AND id < audit_id_floor(${before})
+           AND ${isRemovable(tenantId)}
         ORDER BY id LIMIT ${BATCH}
       ), reduced AS (
         UPDATE audit_rows SET ${sql.join(UNHASHED.map((name) => sql`${sql.ref(name)} = NULL`))}, bodies_pruned_at = coalesce(bodies_pruned_at, ${now})
@@ -76,7 +78,7 @@ export async function reduceArrivals(client: pg.PoolClient, which: string, param
 export async function pruneRuns(db: Database, tenantId: string, before: Date): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' LIMIT ${BATCH})`.execute(
+      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' AND ${isRemovable(tenantId)} LIMIT ${BATCH})`.execute(
       db,
     );
     const pruned = Number(numAffectedRows ?? 0);

@@ -41,6 +41,21 @@ test("an API key is shown once, and only its hash is stored", async () => {
   expect([twin.status, twin.body.existing_id]).toEqual([409, made.body.id]);
 });
 
+test("a key that turned up somewhere is found by its value or its last characters, also after a rotation", async () => {
+  const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "leaked" })).body;
+  const found = async (text: string, path = "/v1/admin/api-keys") =>
+    (await acme.send("GET", `${path}?search=${encodeURIComponent(text)}`)).body.api_keys.map(({ name }: { name: string }) => name);
+  const value = made.key_value as string;
+  expect(await found(value)).toEqual(["leaked"]);
+  expect(await found(value, `/v1/admin/resource-groups/${groupId}/api-keys`)).toEqual(["leaked"]);
+  expect(await found(value.slice(-4))).toContain("leaked");
+  expect(await found(value.slice(0, -1))).toEqual([]);
+  for (let n = 0; n < 2; n++) await acme.send("POST", `/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 600 });
+  expect(await found(value)).toEqual(["leaked"]);
+  const other = await newTenant(plane, "stranger");
+  expect((await other.send("GET", `/v1/admin/api-keys?search=${value}`)).body.total).toBe(0);
+});
+
 test("rotating an API key creates a new value and announces the change of both values", async () => {
   const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "rotating" })).body;
   const rotated = await acme.send("POST", `/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 60 });

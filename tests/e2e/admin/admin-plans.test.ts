@@ -53,6 +53,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     admin_two_factor: "required",
     local_passwords: false,
     autonomy_floor: "restricted",
+    legal_hold: "case 17",
   }),
   "/v1/admin/admin-users": () => ({
     username: "wanted",

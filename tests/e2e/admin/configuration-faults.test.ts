@@ -40,12 +40,12 @@ async function newTenant(id: string): Promise<string> {
   return id;
 }
 
-test("unknown members of a configuration file are all named with their place, unknown sections with a suggestion", async () => {
+test("unknown members of a configuration file, and a legal hold, are all named with their place, unknown sections with a suggestion", async () => {
   const tenant = await newTenant("misspelt");
   const members = await file(
     "members.yaml",
     `${HEAD}
-tenant: { allowed_region: [eu] }
+tenant: { allowed_region: [eu], legal_hold: null }
 notice: { enable: true }
 resource_groups:
   - { name: x, llm_global_limits: { budget: { montly_limit_usd: 4 } }, run_ceilings: { max_cost_per_run: 3 } }
@@ -59,6 +59,7 @@ guardrail_configs: [{ name: g, builtin: { pii_enabld: true }, surfaces: { chat_i
   expect(told.code).toBe(1);
   for (const place of [
     "tenant.allowed_region",
+    "tenant.legal_hold",
     "notice.enable",
     'resource_groups "x": llm_global_limits.budget.montly_limit_usd',
     'resource_groups "x": run_ceilings.max_cost_per_run',

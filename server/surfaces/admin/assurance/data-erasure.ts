@@ -1,6 +1,7 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import { erasureEvent, erasureRequest } from "@gatehouse/contracts/data-erasure";
 import { erasePerson } from "../../../directory/people/erase-person.ts";
+import { refuseUnderLegalHold } from "../../../directory/tenants/legal-hold.ts";
 import { eraseDataSubject, listErasures } from "../../../ledger/erasure.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 import { listed } from "../resource.ts";
@@ -18,13 +19,14 @@ export const dataErasureOperations: readonly AdminOperation[] = [
       "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer " +
       "stays and verifies as before. An end user that is named by id or username goes whole: account, photo, second factor, " +
       "keys, memberships, notifications, feedback, tokens for tool servers, and what approvals hold of them. The event is " +
-      "append-only and sealed in the admin log. A system admin may name a tenant that was deleted: its rows are kept as long " +
+      "append-only and sealed in the admin log. Refused with legal_hold while the tenant is under one. A system admin may name a tenant that was deleted: its rows are kept as long " +
       "as its retention says.",
     body: erasureRequest,
     answer: { status: 201, about: "What was erased", schema: erasureEvent },
     run: (call) =>
       call.write(async (write) => {
         const { reason } = call.body;
+        await refuseUnderLegalHold(write, call.tenantId);
         const { subject, gone } = await erasePerson(write, call.tenantId, call.body.subject);
         const event = await eraseDataSubject(
           write.trx,

@@ -54,7 +54,8 @@ export const tenantOperations: readonly AdminOperation[] = [
     method: "PUT",
     path: ONE,
     summary: "Replace a tenant",
-    description: "Members left out get a new tenant's defaults, except the name. A record can be read, changed and sent back.",
+    description:
+      "Members left out get a new tenant's defaults, except the name and the legal hold. A record can be read, changed and sent back.",
     body: tenantPut,
     answer: { status: 200, about: "The record as it is now", schema: tenant },
     run: (call) => call.write((write) => tenants.update(write, null, idOf(call), { ...NEW_TENANT, ...call.body })),
@@ -65,7 +66,7 @@ export const tenantOperations: readonly AdminOperation[] = [
     path: ONE,
     summary: "Delete a tenant",
     description:
-      "Refused with in_use while it has groups, providers, models, active keys or users. Its audit rows stay for as long as " +
+      "Refused with in_use while it has groups, providers, models, active keys or users, and with legal_hold while it is under one. Its audit rows stay for as long as " +
       "its retention says.",
     answer: { status: 204, about: "Gone" },
     run: (call) => call.write((write) => tenants.remove(write, null, idOf(call))),

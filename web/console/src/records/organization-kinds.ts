@@ -15,7 +15,17 @@ export const TENANTS: RecordKind = {
   nameMember: "id",
   columns: ["id", "display_name", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
   references: { default_judge_model_id: "models" },
-  first: ["id", "name", "display_name", "data_retention", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
+  first: [
+    "id",
+    "name",
+    "display_name",
+    "data_retention",
+    "legal_hold",
+    "allowed_regions",
+    "portal_registration",
+    "admin_two_factor",
+    "enabled",
+  ],
   needsSystem: true,
 };
 

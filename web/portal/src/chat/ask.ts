@@ -129,6 +129,9 @@ const functionOf = ({ name, description, parameters }: OfferedTool) => ({ type: 
 
 const POLICY_CODES = new Set(["guardrail_blocked", "semantic_policy_block", "argument_policy_denied", "forbidden"]);
 
+/** The provider failed, not the person's request. A request that a provider itself refuses keeps the provider's own code. */
+const FAULTS_OF_PROVIDERS = /^(?:upstream_(?!authorization_required|scope_required)\w+|no_healthy_member)$/;
+
 /** A refusal as a turn of the conversation: the rule, the reason, what to do, and the request ID. */
 export function refusalOf(error: unknown): TurnRefusal {
   const nothing = { rule: null, usage: null, requestId: null, retryAfterSeconds: null };
@@ -144,9 +147,11 @@ export function refusalOf(error: unknown): TurnRefusal {
         ? "approval"
         : POLICY_CODES.has(code) || code.includes("policy") || code.includes("guardrail")
           ? "policy"
-          : code.includes("model")
-            ? "model"
-            : "other";
+          : FAULTS_OF_PROVIDERS.test(code)
+            ? "provider"
+            : code.includes("model")
+              ? "model"
+              : "other";
   const rule = text(inner.guardrail) ?? text(inner.policy) ?? text(body.policy) ?? text(inner.limit_type) ?? text(usage?.limit_type);
   return {
     kind,

@@ -8,7 +8,7 @@ export interface Attachment {
 
 /** Why there is no answer, in the gateway's words. */
 export interface TurnRefusal {
-  readonly kind: "limit" | "policy" | "approval" | "model" | "other";
+  readonly kind: "limit" | "policy" | "approval" | "model" | "provider" | "other";
   readonly message: string;
   readonly rule: string | null;
   readonly usage: { readonly group: string; readonly used: number; readonly most: number } | null;

@@ -13,6 +13,7 @@ export function RefusalCard({ refusal, isPart }: { readonly refusal: TurnRefusal
     policy: t("refusedPolicy"),
     approval: t("refusedApproval"),
     model: t("refusedModel"),
+    provider: isPart ? t("refusedBroken") : t("refusedProvider"),
     other: isPart ? t("refusedBroken") : t("refusedOther"),
   }[kind];
   const next =
@@ -24,9 +25,11 @@ export function RefusalCard({ refusal, isPart }: { readonly refusal: TurnRefusal
           ? t("nextModel")
           : isPart
             ? t("nextBroken")
-            : requestId === null
-              ? null
-              : t("nextOther");
+            : kind === "provider"
+              ? t("nextProvider")
+              : requestId === null
+                ? null
+                : t("nextOther");
   const after = retryAfterSeconds === null ? null : t("waitSeconds", { count: retryAfterSeconds });
   const todo = [next, after].filter((part) => part !== null).join(" ");
   return (

@@ -115,6 +115,7 @@ export default {
   refusedPolicy: "Eine Regel hat das blockiert",
   refusedApproval: "Das erfordert eine Freigabe",
   refusedModel: "Dieses Modell kann nicht verwendet werden",
+  refusedProvider: "Vom Anbieter des Modells kam keine Antwort",
   refusedOther: "Keine Antwort",
   refusedBroken: "Die Antwort wurde abgebrochen",
   nextBroken: "Was angekommen ist, steht oben. Versuchen Sie es erneut, um die vollständige Antwort zu erhalten.",
@@ -123,6 +124,8 @@ export default {
   nextLimit: "Warten Sie, bis das Limit zurückgesetzt wird, oder bitten Sie einen Administrator, es zu erhöhen.",
   nextPolicy: "Ändern Sie Ihre Nachricht oder fragen Sie einen Administrator nach der Regel.",
   nextModel: "Wählen Sie ein anderes Modell.",
+  nextProvider:
+    "Wählen Sie ein anderes Modell, oder versuchen Sie es später erneut. Besteht das Problem weiter, nennen Sie einem Administrator die Anfrage-ID.",
   nextOther: "Versuchen Sie es erneut. Besteht das Problem weiter, nennen Sie einem Administrator die Anfrage-ID.",
   usedOf: "{used} von {most} verbraucht durch {group}",
   notice: "Sie interagieren mit einem KI-System. Seine Ausgaben können ungenau sein; bitte prüfen Sie wichtige Angaben.",

@@ -115,6 +115,7 @@ export default {
   refusedPolicy: "Una regla lo ha bloqueado",
   refusedApproval: "Esto necesita una aprobación",
   refusedModel: "Este modelo no se puede usar",
+  refusedProvider: "El proveedor del modelo no dio respuesta",
   refusedOther: "Sin respuesta",
   refusedBroken: "La respuesta quedó cortada",
   nextBroken: "La parte que llegó se muestra arriba. Vuelva a intentarlo para obtener la respuesta completa.",
@@ -123,6 +124,8 @@ export default {
   nextLimit: "Espere a que el límite se restablezca o pida a un administrador que lo suba.",
   nextPolicy: "Cambie su mensaje o pregunte a un administrador por la regla.",
   nextModel: "Elija otro modelo.",
+  nextProvider:
+    "Elija otro modelo o vuelva a intentarlo más tarde. Si el problema continúa, indique a un administrador el ID de la solicitud.",
   nextOther: "Vuelva a intentarlo. Si el problema continúa, indique a un administrador el ID de la solicitud.",
   usedOf: "{group} ha usado {used} de {most}",
   notice: "Está interactuando con un sistema de IA. Sus respuestas pueden ser inexactas; compruebe la información importante.",

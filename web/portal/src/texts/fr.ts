@@ -115,6 +115,7 @@ export default {
   refusedPolicy: "Une règle a bloqué cette demande",
   refusedApproval: "Une approbation est nécessaire",
   refusedModel: "Ce modèle ne peut pas être utilisé",
+  refusedProvider: "Le fournisseur du modèle n’a pas répondu",
   refusedOther: "Aucune réponse",
   refusedBroken: "La réponse a été coupée",
   nextBroken: "La partie reçue est affichée ci-dessus. Réessayez pour obtenir la réponse complète.",
@@ -123,6 +124,8 @@ export default {
   nextLimit: "Attendez que la limite soit réinitialisée ou demandez à un administrateur de la relever.",
   nextPolicy: "Modifiez votre message ou renseignez-vous sur la règle auprès d’un administrateur.",
   nextModel: "Choisissez un autre modèle.",
+  nextProvider:
+    "Choisissez un autre modèle ou réessayez plus tard. Si le problème persiste, donnez l’identifiant de la requête à un administrateur.",
   nextOther: "Réessayez. Si le problème persiste, donnez l’identifiant de la requête à un administrateur.",
   usedOf: "{used} sur {most} utilisés par {group}",
   notice: "Vous interagissez avec un système d’IA. Ses réponses peuvent être inexactes ; veuillez vérifier les informations importantes.",
