@@ -21,7 +21,10 @@ interface Waiting {
 }
 
 const waiting = new Map<number, Waiting>();
+/** The thread takes 5 MB, and 20 ms to start. */
+const THREAD_KEPT_MS = 10_000;
 let thread: Worker | undefined;
+let idle: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
 
 /** A dedicated thread: Bun's thread pool also serves disk I/O, which calls wait for. */
@@ -30,7 +33,12 @@ function startThread(): Worker {
   started.on("message", ({ id, result }: HashJobDone) => {
     waiting.get(id)?.resolve(result);
     waiting.delete(id);
-    if (waiting.size === 0) started.unref();
+    if (waiting.size > 0) return;
+    started.unref();
+    idle = setTimeout(() => {
+      if (thread === started) thread = undefined;
+      void started.terminate();
+    }, THREAD_KEPT_MS).unref();
   });
   started.on("error", (error: Error) => {
     if (thread === started) thread = undefined;
@@ -41,6 +49,7 @@ function startThread(): Worker {
 }
 
 function done(job: Omit<HashJob, "id">): Promise<string | boolean> {
+  clearTimeout(idle);
   thread ??= startThread();
   const id = ++lastId;
   const workerThread = thread;
