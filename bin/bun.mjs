@@ -57,6 +57,9 @@ export function bunEnvironment(env = process.env) {
     MIMALLOC_PURGE_DELAY: "1000",
     BUN_JSC_smallHeapGrowthFactor: "1.75",
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
+    // No collection while modules load, which leave little garbage. Later ones come when they would anyway: the heap is then larger than
+    // this even without garbage.
+    BUN_JSC_largeHeapSize: String(40 * 1024 * 1024),
     // The bundle's modules are one function with few loops; compiling it would cost 0.1 s and 14 MB for good.
     BUN_JSC_thresholdForJITAfterWarmUp: "1000",
     // Optimize later: a start then compiles a third less, and code on the path of calls is still optimized once there are calls.

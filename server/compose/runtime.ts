@@ -143,7 +143,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const portal = openPortal(config, { ...parts, admission, shipped });
   const { directory, feed } = portal;
   const files = await openFiles(config, parts, snapshots);
-  const skills = await openSkills(db, files.files, log);
+  const skills = openSkills(db, files.files, log);
   const webSearch = openWebSearch({ ...webSearchParts(parts), gates });
   const tools = await openTools({
     ...admission,
@@ -225,7 +225,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await Promise.all([signatures.flush(), items.flush(), lasting.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close(), remembered.close()]);
-      skills.close();
+      await skills.close();
       await ledger.close();
     },
   };

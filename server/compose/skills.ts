@@ -11,8 +11,8 @@ import { SkillFolders } from "../upstreams/sandbox/skill-folders.ts";
 const RUNS = { most: 96, mostOfOne: 64, waitMs: 10_000 };
 
 /** The dependencies of the skill server. */
-export async function openSkills(db: Database, files: Files, log: Log): Promise<SkillTools & { close(): void }> {
-  const sandbox = await Sandbox.open(process.env, log);
+export function openSkills(db: Database, files: Files, log: Log): SkillTools & { close(): Promise<void> } {
+  const sandbox = new Sandbox(process.env, log);
   return {
     served: new ServedSkills(db),
     sandbox,

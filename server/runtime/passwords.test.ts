@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { until } from "../../tests/support/until.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./passwords.ts";
 
 test("a password is hashed with argon2id, 19 MiB and two passes, and verified", async () => {
@@ -45,4 +47,12 @@ test("a backup code is hashed with bcrypt and verified", async () => {
     false,
     false,
   ]);
+});
+
+test.skipIf(process.platform !== "linux")("the thread ends when nothing is left to hash, and starts again", async () => {
+  const threads = () => readdirSync("/proc/self/task").map((id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim());
+  const code = await hashCode("0abc2def3ghj");
+  expect(threads()).toContain("Worker");
+  await until(() => !threads().includes("Worker"));
+  expect(await verifyCode("0abc2def3ghj", code)).toBe(true);
 });

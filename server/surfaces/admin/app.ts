@@ -78,22 +78,22 @@ const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 /** The control plane: every route of `routes.ts`, and error handling around them. */
 export function adminApp(deps: AdminDeps): AdminApp {
   const services = servicesOf(deps);
-  // The first hash is slow, and a login with an unknown username must not take longer than one with a known username.
-  deps.passwords.dummyVerify().catch((error: Error) => deps.log.error("password_hashing_failed", { error }));
   const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
   const routes = OPERATIONS.map((operation) => ({
     operation,
     method: operation.method,
     path: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
   }));
-  const records = recordRoutes(OPERATIONS);
+  let records: ReturnType<typeof recordRoutes> | undefined;
   for (const { operation, path } of routes) {
-    const perform = performer(services, operation, records.get(operation));
+    // Made at its first request, because making the schemas of 400 routes is a tenth of the work of a start.
+    let perform: ReturnType<typeof performer> | undefined;
     app.on(operation.method, path, async (context) => {
       const request = context.req.raw;
       const given = request.headers.get("x-request-id") ?? "";
       const requestId = REQUEST_ID.test(given) ? given : ulid();
       const arrival = { request, params: context.req.param() as Record<string, string>, address: context.env.ip, requestId };
+      perform ??= performer(services, operation, (records ??= recordRoutes(OPERATIONS)).get(operation));
       const response = await perform(arrival).catch((error: unknown) =>
         errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
       );

@@ -9,14 +9,14 @@ export interface RecordRoute {
 
 const whole = (answer: unknown): unknown => answer;
 
-/** Whether a GET reads a record: a change at the same path returns the same schema. */
-function isRecord(read: AdminOperation, operations: readonly AdminOperation[]): boolean {
-  return (
-    read.method === "GET" &&
-    read.answer.schema !== undefined &&
-    operations.some(
-      ({ method, path, answer }) => (method === "PATCH" || method === "PUT") && path === read.path && answer.schema === read.answer.schema,
-    )
+/** Operations that read a record: a change at the same path returns the same schema. */
+function readsOf(operations: readonly AdminOperation[]): AdminOperation[] {
+  const changes = operations.filter(({ method }) => method === "PATCH" || method === "PUT");
+  return operations.filter(
+    (read) =>
+      read.method === "GET" &&
+      read.answer.schema !== undefined &&
+      changes.some(({ path, answer }) => path === read.path && answer.schema === read.answer.schema),
   );
 }
 
@@ -25,7 +25,7 @@ function isRecord(read: AdminOperation, operations: readonly AdminOperation[]): 
  * kinds of records get entity tags, conditions and read-only members automatically.
  */
 export function recordRoutes(operations: readonly AdminOperation[]): ReadonlyMap<AdminOperation, RecordRoute> {
-  const reads = operations.filter((one) => isRecord(one, operations));
+  const reads = readsOf(operations);
   const routes = new Map<AdminOperation, RecordRoute>();
   for (const operation of operations) {
     if (operation.method === "GET") continue;

@@ -1,3 +1,4 @@
+import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Confinement, RUN_LIMITS } from "./confinement.ts";
 import { usableControlGroups } from "./control-groups.ts";
@@ -18,41 +19,43 @@ export interface ScriptRun extends RunTerms {
 }
 
 /**
- * Runs skill scripts, confined by bubblewrap in separate namespaces. A probe at start tries to break out; if no confinement holds, nothing
- * is run.
+ * Runs skill scripts, confined by bubblewrap in separate namespaces. A probe tries to break out first, beside the rest of the gateway's
+ * start; nothing is run before a confinement has held, or if none holds.
  */
 export class Sandbox {
   private readonly work: WorkFolder;
-  private readonly confinement: Confinement | null;
-  private readonly languages: ReadonlyMap<Language, Interpreter>;
+  private readonly languages = interpreters();
+  private readonly closing = new AbortController();
+  /** Null until the probe has shown that it holds. */
+  private confinement: Confinement | null = null;
+  private readonly probed: Promise<void>;
 
-  private constructor(work: WorkFolder, confinement: Confinement | null, languages: ReadonlyMap<Language, Interpreter>) {
-    this.work = work;
-    this.confinement = confinement;
-    this.languages = languages;
+  constructor(env: Readonly<Record<string, string | undefined>>, log: Log) {
+    const filter = seccompFilter(process.arch);
+    this.work = new WorkFolder(filter);
+    const bash = this.languages.get("bash");
+    const confinements = bash === undefined || filter === null ? [] : confinementsOf(env, this.work);
+    this.probed = this.probe(bash as Interpreter, confinements, log).catch((error: unknown) => untrusted([reasonOf(error)], log));
   }
 
-  static async open(env: Readonly<Record<string, string | undefined>>, log: Log): Promise<Sandbox> {
-    const filter = seccompFilter(process.arch);
-    const work = new WorkFolder(filter);
-    const languages = interpreters();
-    const bash = languages.get("bash");
-    const untrusted: string[] = [];
-    for (const confinement of bash === undefined || filter === null ? [] : confinementsOf(env, work)) {
-      const reason = await probeConfinement(confinement, bash as Interpreter, work.current());
+  private async probe(bash: Interpreter, confinements: readonly Confinement[], log: Log): Promise<void> {
+    const reasons: string[] = [];
+    for (const confinement of confinements) {
+      const reason = await probeConfinement(confinement, bash, this.work.current(), this.closing.signal);
+      if (this.closing.signal.aborted) return;
       if (reason === null) {
+        this.confinement = confinement;
         log.info("sandbox_ready", {
           kind: "bubblewrap",
           as_nobody: confinement.setpriv !== null,
           control_groups: confinement.controlGroups.length,
-          languages: [...languages.keys()].join(" "),
+          languages: [...this.languages.keys()].join(" "),
         });
-        return new Sandbox(work, confinement, languages);
+        return;
       }
-      untrusted.push(reason);
+      reasons.push(reason);
     }
-    log.warn("sandbox_unavailable", { reason: untrusted.join("; ") || "bubblewrap is not installed" });
-    return new Sandbox(work, null, languages);
+    untrusted(reasons, log);
   }
 
   /** This process's folder for files of skills and inputs of runs; world-readable, because scripts run as nobody. */
@@ -65,7 +68,9 @@ export class Sandbox {
     return this.confinement === null ? null : "bubblewrap";
   }
 
-  runs(language: Language): boolean {
+  /** Resolves once the probe has ended. */
+  async runs(language: Language): Promise<boolean> {
+    await this.probed;
     return this.confinement !== null && this.languages.has(language);
   }
 
@@ -77,9 +82,15 @@ export class Sandbox {
     return runConfined(confinement, { interpreter, skill, input, argv, limits: RUN_LIMITS }, terms);
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.probed;
     this.work.remove();
   }
+}
+
+function untrusted(reasons: readonly string[], log: Log): void {
+  log.warn("sandbox_unavailable", { reason: reasons.join("; ") || "bubblewrap is not installed" });
 }
 
 /** The ways to confine a process on this machine, best first: root switches to nobody if possible. */

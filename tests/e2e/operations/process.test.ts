@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
@@ -389,4 +390,19 @@ test("the launcher is replaced by the server where Node supports execve", () => 
   const [file, args, launcher] = JSON.parse(stdout);
   expect([args[0], args.at(-1), launcher]).toEqual([file, "start", null]);
   expect(spawnSync(file, ["--version"], { encoding: "utf8" }).stdout.trim()).toBe(Bun.version);
+});
+
+test.skipIf(process.platform !== "linux")("only the first start hashes passwords", async () => {
+  const database = await testDatabase();
+  const threadsOf = (pid: number) =>
+    readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8").trim());
+  const threads: string[][] = [];
+  for (let start = 0; start < 2; start++) {
+    const gateway = await startGateway({ databaseUrl: database.url });
+    threads.push(threadsOf(gateway.pid()));
+    await gateway.stop();
+    await removeDirectory(gateway.dataDir);
+  }
+  await database.close();
+  expect(threads.map((names) => names.includes("Worker"))).toEqual([true, false]);
 });

@@ -33,7 +33,7 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
   if (file === undefined) return refuse("skill_file_not_found", "The skill has no such script. Its scripts stand in scripts/.");
   const language = languageOf(asked.script, file.content);
   if (language === null) return refuse("skill_arguments_invalid", "Scripts are of bash, Python or JavaScript; this file is none of them.");
-  if (!tools.sandbox.runs(language)) return refuse("sandbox_unavailable");
+  if (!(await tools.sandbox.runs(language))) return refuse("sandbox_unavailable");
   const leave = await tools.running(call.identity?.tenantId ?? "");
   if (leave === null) return refuse("sandbox_busy", undefined, { headers: { "retry-after": "1" } });
   try {

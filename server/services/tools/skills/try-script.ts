@@ -28,7 +28,7 @@ export function scriptTrial(tools: SkillTools | null): TryScript {
     const language = languageOf(script, file.content);
     if (language === null)
       return refuse("skill_arguments_invalid", "Scripts are of bash, Python or JavaScript; this file is none of them.");
-    if (!tools.sandbox.runs(language)) return refuse("sandbox_unavailable");
+    if (!(await tools.sandbox.runs(language))) return refuse("sandbox_unavailable");
     const leave = await tools.running(tried.tenantId);
     if (leave === null) return refuse("sandbox_busy", undefined, { headers: { "retry-after": "1" } });
     const folder = await tools.folders.open(tried.digest, files).catch((error: unknown) => {
