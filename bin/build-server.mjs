@@ -7,7 +7,7 @@ import { bundleFolder, SERVER_DIST, SERVER_MAIN } from "./server-bundle.mjs";
 
 const BUNDLER = fileURLToPath(new URL("./bundle-server.ts", import.meta.url));
 /** Bundles to keep: a running gateway starts further processes from the bundle it was started from. */
-const KEPT = 3;
+const MAX_BUNDLES = 3;
 /** A build older than this was killed. */
 const BUILT_WITHIN_MS = 600_000;
 
@@ -44,7 +44,7 @@ function removeOld() {
   const found = readdirSync(SERVER_DIST)
     .map((name) => ({ path: join(SERVER_DIST, name), isWhole: !name.startsWith("."), made: statSync(join(SERVER_DIST, name)).mtimeMs }))
     .sort((a, b) => b.made - a.made);
-  const old = found.filter(({ isWhole }) => isWhole).slice(KEPT);
+  const old = found.filter(({ isWhole }) => isWhole).slice(MAX_BUNDLES);
   const left = found.filter(({ isWhole, made }) => !isWhole && made < Date.now() - BUILT_WITHIN_MS);
   for (const { path } of [...old, ...left]) rmSync(path, { recursive: true, force: true });
 }

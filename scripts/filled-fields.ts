@@ -3,14 +3,14 @@ import { fileURLToPath } from "node:url";
 import { FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
 import { SURFACE_NAMES, type SurfaceName } from "../tests/support/formats/filled-fields.ts";
 
-const KEPT = fileURLToPath(new URL("filled-fields.json", import.meta.url));
+const OUTPUT_FILE = fileURLToPath(new URL("filled-fields.json", import.meta.url));
 const TEXT: readonly SurfaceName[] = ["chat completions", "responses", "completions", "messages", "Gemini"];
 
 type Filled = Readonly<Record<FieldName, readonly SurfaceName[]>>;
 
 /** Which kinds of calls fill which field, as recorded from the rows of the tests. */
 export function keptFilledFields(): Filled {
-  return JSON.parse(readFileSync(KEPT, "utf8")) as Filled;
+  return JSON.parse(readFileSync(OUTPUT_FILE, "utf8")) as Filled;
 }
 
 /** Stores what a test run recorded (`FILLED_FIELDS=<file> npm test`). */
@@ -22,7 +22,7 @@ export function renewFilledFields(file: string): void {
     for (const name of fields) seen.get(name)?.add(surface);
   }
   const ordered = [...seen].map(([name, surfaces]) => [name, SURFACE_NAMES.filter((surface) => surfaces.has(surface))]);
-  writeFileSync(KEPT, `${JSON.stringify(Object.fromEntries(ordered), null, 2)}\n`);
+  writeFileSync(OUTPUT_FILE, `${JSON.stringify(Object.fromEntries(ordered), null, 2)}\n`);
 }
 
 /** Fields set on rows of any kind, long after their calls. */

@@ -7,7 +7,7 @@ const { waiting, seconds } = JSON.parse(readFileSync(SECONDS, "utf8"));
 
 /** Average of the files that are not listed. */
 const secondsOf = (file) => seconds[file] ?? (file.startsWith("tests/") ? 4 : 0.6);
-const LEAST_SECONDS = 40;
+const MIN_SECONDS = 40;
 
 /** Whether it waits most of its time, for example until something expires, and leaves the processors to others. */
 export const isWaiting = (file) => waiting.includes(file);
@@ -22,7 +22,7 @@ export const unknownFiles = (files) => [...waiting, ...Object.keys(seconds)].fil
 export function suitesOf(files, atOnce) {
   const suites = [];
   for (let left = files.reduce((sum, file) => sum + secondsOf(file), 0); left > 0;) {
-    const share = Math.max(LEAST_SECONDS, left / (3 * atOnce));
+    const share = Math.max(MIN_SECONDS, left / (3 * atOnce));
     suites.push({ files: [], room: share });
     left -= share;
   }

@@ -25,7 +25,7 @@ interface Env {
 
 /** Bounds the route cache: callers use a few paths repeatedly, but a path may contain an ID. */
 const REMEMBERED_WAYS = 4_096;
-const LONGEST_WAY = 256;
+const MAX_PATH_LENGTH = 256;
 
 const DOCUMENT = "/openapi.json";
 const CONTROL_PLANES = /^\/v1\/admin(?:\/|-users\/|$)/;
@@ -57,7 +57,7 @@ export function runtimePlane(
     app.on(rest.method, rest.path, (c) => {
       const way = wayOf(c.req.raw);
       // A HEAD request is served by its GET route without the body, and is not cached; nor are long paths, which are unlikely to recur.
-      if (c.req.raw.method === rest.method && way.length <= LONGEST_WAY) ways.set(way, route);
+      if (c.req.raw.method === rest.method && way.length <= MAX_PATH_LENGTH) ways.set(way, route);
       const answered = road.handle(route, c.req.raw, c.env.ip);
       return c.req.raw.method === "HEAD" ? headOf(answered) : answered;
     });

@@ -1,4 +1,4 @@
-const KEPT = 16_384;
+const MAX_CHARACTERS = 16_384;
 
 /** Drains a process's output (a full pipe would stall it) and keeps its beginning and end. */
 export class ProcessOutput {
@@ -27,8 +27,8 @@ export class ProcessOutput {
     const decoder = new TextDecoder();
     for await (const piece of stream) {
       const text = decoder.decode(piece, { stream: true });
-      this.#end = (this.#end + text).slice(-KEPT);
-      if (isStdout && this.start.length < KEPT) {
+      this.#end = (this.#end + text).slice(-MAX_CHARACTERS);
+      if (isStdout && this.start.length < MAX_CHARACTERS) {
         this.start += text;
         this.onPrinted();
       }

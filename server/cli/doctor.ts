@@ -8,7 +8,7 @@ import { type Configuration, readConfiguration } from "../kernel/configuration/c
 import { groupSize, journalShare } from "../kernel/configuration/group-size.ts";
 import { unreadCollectorSettings } from "../kernel/configuration/unread-collector-settings.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { KEPT_FREE_BYTES } from "../ledger/journal/disk-room.ts";
+import { MIN_FREE_BYTES } from "../ledger/journal/disk-room.ts";
 import { journalFiles, listSegments } from "../ledger/journal/segments.ts";
 import { listSigningKeys } from "../ledger/checkpoints/signing-keys.ts";
 import { ensuredUntil } from "../store/ledger/audit-partitions.ts";
@@ -24,7 +24,7 @@ import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
 import { examineBucket } from "./examine-bucket.ts";
-import { examineChains, type KeptCheckpoints } from "./examine-chains.ts";
+import { examineChains, type SavedCheckpoints } from "./examine-chains.ts";
 import { examineClock } from "./examine-clock.ts";
 import { examineSecretKey } from "./examine-secret-key.ts";
 import { storedSecret } from "./stored-secret.ts";
@@ -139,8 +139,8 @@ function* examineFiles(config: Configuration): Generator<DoctorFinding> {
     "journal",
     `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(most / MIB)} ${size === 1 ? "it" : `those of ${size} processes`} may take`,
   );
-  if (free < KEPT_FREE_BYTES)
-    yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${KEPT_FREE_BYTES / MIB} MiB`);
+  if (free < MIN_FREE_BYTES)
+    yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${MIN_FREE_BYTES / MIB} MiB`);
   else
     yield finding(
       free < room ? "warning" : "ok",
@@ -178,7 +178,7 @@ async function examineValkey(url: string): Promise<DoctorFinding> {
   }
 }
 
-async function* examineDatabase(db: Database, config: Configuration, kept: KeptCheckpoints): AsyncGenerator<DoctorFinding> {
+async function* examineDatabase(db: Database, config: Configuration, kept: SavedCheckpoints): AsyncGenerator<DoctorFinding> {
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
@@ -226,7 +226,7 @@ async function* examineDatabase(db: Database, config: Configuration, kept: KeptC
 }
 
 /** Returns each chain's checkpoints in the newest part of the file; for a chain that was set back, those of both its ends. */
-function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Generator<DoctorFinding, KeptCheckpoints> {
+function* examineFile({ auditCheckpointFile: file, dataDir }: Configuration): Generator<DoctorFinding, SavedCheckpoints> {
   const newest = new Map<string, SavedCheckpoint[]>();
   if (file === undefined) return newest;
   const why = whyNotAppended(file);

@@ -10,9 +10,9 @@ import { type DoctorFinding, finding } from "./finding.ts";
 const VERIFIED_ROWS = 2_000;
 
 /** Checkpoints kept outside the database, by chain. */
-export type KeptCheckpoints = ReadonlyMap<string, readonly SavedCheckpoint[]>;
+export type SavedCheckpoints = ReadonlyMap<string, readonly SavedCheckpoint[]>;
 
-export async function* examineChains(db: Database, kept: KeptCheckpoints): AsyncGenerator<DoctorFinding> {
+export async function* examineChains(db: Database, kept: SavedCheckpoints): AsyncGenerator<DoctorFinding> {
   const chains = await listChains(db);
   for (const chain of chains) {
     const covered = chain.last_checkpoint_seq ?? 0;

@@ -27,8 +27,8 @@ import { moderations } from "../surfaces/llm/moderations.ts";
 import type { ResponseServices } from "../surfaces/llm/response-services.ts";
 import { responses } from "../surfaces/llm/responses.ts";
 
-const LOOKED_MS = 1_000;
-const SWEPT_MS = 600_000;
+const POLL_INTERVAL_MS = 1_000;
+const SWEEP_INTERVAL_MS = 600_000;
 
 interface BatchParts {
   readonly background: BackgroundCalls;
@@ -79,11 +79,11 @@ export function openBatches(parts: BatchParts) {
     lastWaitedFor: () => calls.lastWaitedFor,
   });
   const jobs: Job[] = [
-    { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.poll() },
-    { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.poll() },
+    { name: "run_batches", everyMs: POLL_INTERVAL_MS, run: () => runner.poll() },
+    { name: "run_provider_batches", everyMs: POLL_INTERVAL_MS, run: () => providerRuns.poll() },
     // A separate job, because the others may take long and stop before the process does.
-    { name: "keep_batch_lines", everyMs: LOOKED_MS, run: () => Promise.all([runner.stayAlive(), providerRuns.stayAlive()]) },
-    { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },
+    { name: "keep_batch_lines", everyMs: POLL_INTERVAL_MS, run: () => Promise.all([runner.stayAlive(), providerRuns.stayAlive()]) },
+    { name: "forget_batches", everyMs: SWEEP_INTERVAL_MS, run: () => store.sweep() },
   ];
   return {
     batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake(), modeFor: modeAmong(batches) }),

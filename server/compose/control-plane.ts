@@ -34,7 +34,7 @@ import { toolServerSend } from "../upstreams/tool-servers/send.ts";
 import { withSseServers } from "../upstreams/tool-servers/sse-servers.ts";
 import { every } from "../workers/every.ts";
 
-const ATTEMPTS_WRITTEN_MS = 1_000;
+const ATTEMPT_INTERVAL_MS = 1_000;
 
 interface ControlParts {
   readonly db: Database;
@@ -68,7 +68,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
       new Response(await metrics.render(await parts.otherFigures()), { headers: { "content-type": metrics.contentType } }),
   };
   const attempts = new RefusedAttempts(db, clock);
-  const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
+  const attemptsWriter = every(ATTEMPT_INTERVAL_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
   // A queue of its own, so that a flood of portal logins does not lock administrators out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const failures = openSharedFailures("admin", config, parts);

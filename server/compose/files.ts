@@ -18,7 +18,7 @@ import { AudioLengths } from "../runtime/sound-length.ts";
 
 const BYTES_REMOVED_MS = 2_000;
 const FILES_ENDED_MS = 60_000;
-const DIRECTORY_TOLD_MS = 60_000;
+const DIRECTORY_INTERVAL_MS = 60_000;
 
 interface StoreParts {
   readonly connection: Pick<DatabaseConnection, "db">;
@@ -54,7 +54,7 @@ export async function fileJobs({ connection: { db }, clock, blobs, log, group }:
   const speaks = group.homeDir === null;
   if (speaks) await watch();
   return [
-    ...(speaks ? [{ name: "tell_file_directory", everyMs: DIRECTORY_TOLD_MS, run: watch }] : []),
+    ...(speaks ? [{ name: "tell_file_directory", everyMs: DIRECTORY_INTERVAL_MS, run: watch }] : []),
     { name: "remove_file_bytes", everyMs: BYTES_REMOVED_MS, run: () => removeBytes({ db, blobs }) },
     { name: "end_files", everyMs: FILES_ENDED_MS, run: () => endFiles({ db, clock }) },
   ];

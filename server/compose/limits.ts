@@ -12,7 +12,7 @@ import { openValkey } from "../runtime/valkey.ts";
 import type { ProcessGroup } from "../group/process-group.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
-const ALERTS_WRITTEN_MS = 500;
+const ALERT_INTERVAL_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
@@ -49,7 +49,7 @@ export function openLimits(config: Configuration, { connection, clock, log, metr
     countTokens: tokenCounts.count.bind(tokenCounts),
   });
   const jobs: Job[] = [
-    { name: "write_alerts", everyMs: ALERTS_WRITTEN_MS, run: () => alerts.flush() },
+    { name: "write_alerts", everyMs: ALERT_INTERVAL_MS, run: () => alerts.flush() },
     { name: "resolve_alerts", everyMs: ALERTS_RESOLVED_MS, run: () => alerts.resolve() },
     { name: "resolve_counters", everyMs: COUNTERS_RESOLVED_MS, run: () => limits.resolve() },
     { name: "reconcile_counters", everyMs: COUNTERS_RECONCILED_MS, run: () => limits.reconcile() },

@@ -15,7 +15,7 @@ import { responses } from "../surfaces/llm/responses.ts";
 import { toolServer } from "../surfaces/mcp/tool-server.ts";
 import { messages } from "../surfaces/messages/messages.ts";
 
-const REPLAYS_LOOKED_FOR_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Controls that replays skip: nobody is asked to approve a trial, and a suspended system can be tried, because its behaviour must be known
@@ -65,6 +65,6 @@ export function openReplays({ controls, models, items, responses: stored, tools,
       tool: toolServer(tools),
     },
   });
-  const job: Job = { name: "run_replays", everyMs: REPLAYS_LOOKED_FOR_MS, run: () => runner.run() };
+  const job: Job = { name: "run_replays", everyMs: POLL_INTERVAL_MS, run: () => runner.run() };
   return { jobs: [job], stop: () => runner.stop() };
 }

@@ -13,9 +13,9 @@ import { ResponseRecords } from "../services/models/responses/response-records.t
 import { StoredResponses } from "../services/models/responses/stored-responses.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
-const LOOKED_MS = 500;
+const POLL_INTERVAL_MS = 500;
 const RECORDED_MS = 1_000;
-const SWEPT_MS = 600_000;
+const SWEEP_INTERVAL_MS = 600_000;
 
 interface ResponsesParts {
   readonly background: BackgroundCalls;
@@ -44,9 +44,9 @@ export function openStoredResponses(parts: ResponsesParts) {
     chain: ledger.chainId,
   });
   const jobs: Job[] = [
-    { name: "meter_responses", everyMs: LOOKED_MS, run: () => meter.poll() },
+    { name: "meter_responses", everyMs: POLL_INTERVAL_MS, run: () => meter.poll() },
     { name: "record_responses", everyMs: RECORDED_MS, run: () => records.writeLate() },
-    { name: "forget_responses", everyMs: SWEPT_MS, run: () => store.sweep() },
+    { name: "forget_responses", everyMs: SWEEP_INTERVAL_MS, run: () => store.sweep() },
   ];
   return {
     responses: new StoredResponses({ ...{ store, records, meter, providers, clock, timeoutMs, now }, begin: (call) => calls.begin(call) }),

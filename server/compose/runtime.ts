@@ -21,7 +21,7 @@ import { ConversationNotices } from "../directory/notices/conversation-notices.t
 import { PortalTokens } from "../directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import { RememberedPassages } from "../directory/knowledge/memory/remembered-passages.ts";
-import { GivenAddresses } from "../directory/web-search/given-addresses.ts";
+import { ReturnedAddresses } from "../directory/web-search/given-addresses.ts";
 import { NamedTenants } from "../directory/named-tenants.ts";
 import { WorkloadTokens } from "../directory/identity/workload-tokens.ts";
 import { Snapshots } from "../directory/snapshots.ts";
@@ -83,11 +83,11 @@ import { runBounded } from "../runtime/bounded-process.ts";
 import { ArrivingBodies } from "../wire/http/arriving-bodies.ts";
 import { type WorkPoller, runJobs } from "../workers/work-poller.ts";
 
-const USES_WRITTEN_MS = 30_000;
-const RUNS_SWEPT_MS = 30_000;
+const USE_INTERVAL_MS = 30_000;
+const RUN_SWEEP_INTERVAL_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ANSWERS_PRUNED_MS = 60_000;
-const STRANGERS_WRITTEN_MS = 1_000;
+const UNAUTHENTICATED_INTERVAL_MS = 1_000;
 
 export interface RuntimeParts {
   readonly targets: CheckpointTargets;
@@ -189,8 +189,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     caughtUp: () => follower.caughtUp(),
   });
   const jobs: Job[] = [
-    { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
-    { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
+    { name: "write_key_uses", everyMs: USE_INTERVAL_MS, run: () => credentials.writeUses() },
+    { name: "write_stranger_rows", everyMs: UNAUTHENTICATED_INTERVAL_MS, run: () => strangers.write() },
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
@@ -295,7 +295,7 @@ function toolParts(config: Configuration, { connection, upstream, log, gatewayOr
 function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Omit<Parameters<typeof openWebSearch>[0], "gates"> {
   return {
     clock,
-    addresses: new GivenAddresses({ db, clock, log }),
+    addresses: new ReturnedAddresses({ db, clock, log }),
     ask: askProvider(upstream.outbound),
     fetch: pageFetch({ outbound: upstream.media, now: () => clock.now() }),
     reader: htmlReader,
@@ -342,7 +342,10 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): C
 
 async function storedJobs(parts: RuntimeParts): Promise<Job[]> {
   const { connection, clock } = parts;
-  return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...(await fileJobs(parts))];
+  return [
+    { name: "sweep_runs", everyMs: RUN_SWEEP_INTERVAL_MS, run: () => sweepIdleRuns(connection.db, clock) },
+    ...(await fileJobs(parts)),
+  ];
 }
 
 function warmed(snapshots: Snapshots, log: Log): Promise<void> {

@@ -14,8 +14,8 @@ import { VideoRunner } from "../services/videos/video-runner.ts";
 import { VideoService } from "../services/videos/video-service.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
-const LOOKED_MS = 500;
-const SWEPT_MS = 600_000;
+const POLL_INTERVAL_MS = 500;
+const SWEEP_INTERVAL_MS = 600_000;
 
 interface VideoParts {
   readonly background: BackgroundCalls;
@@ -45,10 +45,10 @@ export function openVideos(parts: VideoParts) {
     random: Math.random,
   });
   const jobs: Job[] = [
-    { name: "run_videos", everyMs: LOOKED_MS, run: () => runner.poll() },
+    { name: "run_videos", everyMs: POLL_INTERVAL_MS, run: () => runner.poll() },
     {
       name: "forget_videos",
-      everyMs: SWEPT_MS,
+      everyMs: SWEEP_INTERVAL_MS,
       run: async () => {
         await store.sweep();
         // Budgets may still be held for jobs that other processes ended, when no row is left that would trigger a look.

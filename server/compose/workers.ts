@@ -1,6 +1,6 @@
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
-import { ANSWERS_KEPT_MS } from "../directory/writes/idempotent-request.ts";
+import { RESPONSE_RETENTION_MS } from "../directory/writes/idempotent-request.ts";
 import { DriftWatch } from "../directory/assurance/watch-drift.ts";
 import { expireApprovalRows } from "../directory/tools/approvals.ts";
 import { type upstreamOf, usageVendors } from "../drivers.ts";
@@ -47,7 +47,11 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "apply_retention", everyMs: HOUR_MS, run: () => applyRetention(db, clock, log) },
     { name: "forget_signatures", everyMs: 10 * MINUTE_MS, run: () => pruneStoredSignatures(db) },
     { name: "forget_key_values", everyMs: HOUR_MS, run: () => pruneFormerValues(db, new Date(clock.now())) },
-    { name: "forget_idempotent_answers", everyMs: HOUR_MS, run: () => pruneIdempotentAnswers(db, new Date(clock.now() - ANSWERS_KEPT_MS)) },
+    {
+      name: "forget_idempotent_answers",
+      everyMs: HOUR_MS,
+      run: () => pruneIdempotentAnswers(db, new Date(clock.now() - RESPONSE_RETENTION_MS)),
+    },
     { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovalRows(db) },
     { name: "forget_page_sessions", everyMs: HOUR_MS, run: () => prunePageSessions(db, new Date(clock.now())) },
     { name: "forget_sign_on_sessions", everyMs: HOUR_MS, run: () => pruneSignOnSessions(db, new Date(clock.now())) },

@@ -17,7 +17,7 @@ import { type ChildOfOurs, startProcess } from "../runtime/process-channel.ts";
 /** The program this process runs: the source or its bundle. */
 const MAIN = process.argv[1] ?? "";
 const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 5_000;
+const MAX_RESTART_MS = 5_000;
 /** An unresponsive process must not hold up an administrator or the metrics. */
 const ANSWER_WITHIN_MS = 1_000;
 /** Time beyond the drain for the last bytes and rows. */
@@ -211,7 +211,7 @@ class Member {
       if (came()) this.ready = Promise.withResolvers<void>();
       log.error("process_died", { process: number, by: String(by), restart_in_ms: wait });
       await delay(wait);
-      wait = Math.min(wait * 2, LONGEST_RESTART_MS);
+      wait = Math.min(wait * 2, MAX_RESTART_MS);
     }
     first.resolve();
     return by;

@@ -380,11 +380,11 @@ export class Refused extends Error {
 
 /** Limits, because the sender of a body chooses how many of its fields are wrong and how they are named. */
 const MAX_NAMED = 20;
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** Names each field in the message too, for clients that show only the message. */
 export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): Refused {
-  const named = fields.slice(0, MAX_NAMED).map(({ field, message }) => ({ field: field.slice(0, LONGEST_NAME), message }));
+  const named = fields.slice(0, MAX_NAMED).map(({ field, message }) => ({ field: field.slice(0, MAX_NAME_LENGTH), message }));
   const detail = named.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
   const more = fields.length > named.length ? `; and ${fields.length - named.length} more` : "";
   return new Refused(refuse(code, detail + more, { fields: named }));

@@ -12,7 +12,7 @@ export interface UpkeepOptions {
   readonly segmentMs: number;
 }
 
-const DISK_LOOKED_AT_MS = 1_000;
+const DISK_CHECK_INTERVAL_MS = 1_000;
 
 /** Periodically signs the head, ends old segments and checks the disk. Returns a function that stops it. */
 export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs, segmentMs }: UpkeepOptions): () => void {
@@ -24,7 +24,7 @@ export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, disk
   timer.unref();
   const diskTimer = setInterval(() => {
     if (unlessFailed(() => journal.makeRoom())) shipping.notify();
-  }, diskMs ?? DISK_LOOKED_AT_MS);
+  }, diskMs ?? DISK_CHECK_INTERVAL_MS);
   diskTimer.unref();
   return () => {
     clearInterval(timer);

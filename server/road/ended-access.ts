@@ -32,7 +32,7 @@ export class EndedAccess {
     const { calls, users, log } = this.parts;
     for (const call of calls.openOf(tenantId, userId)) {
       try {
-        if (call.user !== null && (await isLetIn(call, users))) continue;
+        if (call.user !== null && (await hasAccessNow(call, users))) continue;
         call.abort.abort("access_ended" satisfies AbortReason);
       } catch (error) {
         // The directory cannot be asked: calls that were admitted continue until it can.
@@ -94,7 +94,7 @@ export class EndedAccess {
 }
 
 /** Whether the user may still call, and in the call's group. Actions in the portal itself need no group. */
-async function isLetIn({ user, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
+async function hasAccessNow({ user, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
   const now = user === null ? null : await users.find(user.tenant_id, user.id);
   if (now === null || !now.is_active) return false;
   if (identity?.since !== undefined && identity.since < now.tokens_valid_from.getTime()) return false;

@@ -7,8 +7,8 @@ const KNOWN_MS = 30_000;
 /** As long as Bun keeps an idle connection: a request that finds one needs no other. */
 const ANSWERED_MS = 5 * 60_000;
 /** A name may lead to any number of addresses. */
-const MOST_ASKED = 4;
-const MOST_KNOWN = 10_000;
+const MAX_TRIED = 4;
+const MAX_KNOWN = 10_000;
 
 function accepts(address: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -40,7 +40,7 @@ export class AnsweringFirst {
   private readonly now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
-    this.known = new BoundedCache(MOST_KNOWN, now);
+    this.known = new BoundedCache(MAX_KNOWN, now);
     this.now = now;
   }
 
@@ -50,7 +50,7 @@ export class AnsweringFirst {
 
   async order(addresses: readonly string[], port: number): Promise<readonly string[]> {
     if (addresses.length < 2) return addresses;
-    for (const [at, address] of addresses.slice(0, MOST_ASKED).entries())
+    for (const [at, address] of addresses.slice(0, MAX_TRIED).entries())
       if (await this.isAnswering(address, port)) return [...addresses.slice(at), ...addresses.slice(0, at)];
     return addresses;
   }

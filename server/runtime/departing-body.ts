@@ -3,7 +3,7 @@ import type { OutboundBytes } from "../kernel/http/outbound-bytes.ts";
 
 /** For how long after an answer connections to its host are assumed to be accepted. */
 const ANSWERED_MS = 1_000;
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 const LAZY = { highWaterMark: 0 };
 
 export interface DepartingBody {
@@ -21,7 +21,7 @@ export class DepartingBodies {
   private readonly answering: BoundedCache<true>;
 
   constructor(now: () => number = () => performance.now()) {
-    this.answering = new BoundedCache(MOST_KNOWN, now);
+    this.answering = new BoundedCache(MAX_KNOWN, now);
   }
 
   answered(url: string): void {

@@ -4,7 +4,7 @@ import { type Flock, loadFlock } from "./flock.ts";
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NOT_WAITING = 4;
 /** The kernel may release the files of a process some milliseconds after its exit is reported. */
-const LET_GO_MS = 250;
+const RELEASE_WAIT_MS = 250;
 let flock: Flock | undefined;
 
 export class LockedError extends Error {
@@ -28,7 +28,7 @@ export interface FileLock {
 export function lockFile(path: string, options: { waitMs?: number } = {}): FileLock {
   flock ??= loadFlock();
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-  const deadline = Date.now() + (options.waitMs ?? LET_GO_MS);
+  const deadline = Date.now() + (options.waitMs ?? RELEASE_WAIT_MS);
   while (flock(fd, LOCK_EXCLUSIVE | LOCK_NOT_WAITING) !== 0) {
     if (Date.now() >= deadline) {
       closeSync(fd);

@@ -12,7 +12,7 @@ const TCP_KEEPINTVL = 5;
 const TCP_KEEPCNT = 6;
 
 const SECONDS = 30;
-const MOST_UNANSWERED = 4;
+const MAX_UNANSWERED = 4;
 const INT_BYTES = 4;
 
 /**
@@ -43,7 +43,7 @@ export function probeSilentCallers(): void {
         set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
         set(fd, IPPROTO_TCP, TCP_KEEPIDLE, SECONDS);
         set(fd, IPPROTO_TCP, TCP_KEEPINTVL, SECONDS);
-        set(fd, IPPROTO_TCP, TCP_KEEPCNT, MOST_UNANSWERED);
+        set(fd, IPPROTO_TCP, TCP_KEEPCNT, MAX_UNANSWERED);
       }
       close();
       return;

@@ -2,18 +2,18 @@ import { Worker } from "node:worker_threads";
 import { ThreadTurns } from "./thread-turns.ts";
 
 /** The largest valid file takes a fraction of this; loading the library takes most of the rest. */
-const LONGEST_MS = 10_000;
-const MOST_OF_ONE = 64;
+const MAX_DURATION_MS = 10_000;
+const MAX_PER_TENANT = 64;
 
 /** Measures the duration of audio and video on a separate thread, because a malicious file may take forever to parse. */
 export class AudioLengths {
   private readonly turns = new ThreadTurns<string, number>(
     () => new Worker(new URL("./sound-length-thread.ts", import.meta.url)),
-    LONGEST_MS,
+    MAX_DURATION_MS,
   );
 
   /** Duration in seconds; null if it is not known or could not be measured in time. Never rejects. */
   async seconds(tenantId: string, path: string): Promise<number | null> {
-    return this.turns.waitingOf(tenantId).length >= MOST_OF_ONE ? null : this.turns.ask(tenantId, path);
+    return this.turns.waitingOf(tenantId).length >= MAX_PER_TENANT ? null : this.turns.ask(tenantId, path);
   }
 }

@@ -8,7 +8,7 @@ const PIECE = 128;
 /** Where a piece may end, so that no word is split. */
 const BREAK = /\s(?=\S*$)/;
 /** Time limit of one text, because others wait. */
-const LONGEST_MS = 400;
+const MAX_DURATION_MS = 400;
 /** Encoded binary data such as images: it contains no words, and each character counts as a token. */
 const ENCODED = /[A-Za-z0-9+/_=-]{256,}/g;
 /** The tokenizer's special tokens count as ordinary text. */
@@ -16,7 +16,7 @@ const OPTIONS = { disallowedSpecial: new Set<string>() };
 
 /** The number of tokens; null if counting takes too long. */
 function counted(body: string): number | null {
-  const until = performance.now() + LONGEST_MS;
+  const until = performance.now() + MAX_DURATION_MS;
   let tokens = 0;
   for (const whole of textsToCount(body)) {
     const text = whole.replace(ENCODED, (run) => {

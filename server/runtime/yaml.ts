@@ -36,12 +36,12 @@ function faultInJson(text: string): number | null {
 const lineOf = (text: string, at: number): number => text.slice(0, at).split("\n").length;
 
 /** Each line costs a parse of everything before it. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 
 /** The line after the longest parsable prefix. */
 function faultInBlocks(text: string): number | null {
   const lines = text.split("\n");
-  if (lines.length > MOST_LINES) return null;
+  if (lines.length > MAX_LINES) return null;
   for (let count = lines.length - 1; count > 0; count--)
     try {
       Bun.YAML.parse(lines.slice(0, count).join("\n"));

@@ -33,7 +33,7 @@ export interface EmbeddedOptions {
 const PASSWORD = "postgresql-password";
 const LOCK_WAIT_MS = 1_500;
 const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 5_000;
+const MAX_RESTART_MS = 5_000;
 
 /**
  * Runs our own PostgreSQL on a unix socket and restarts it after a crash, until stopped. It ends with this process; one left over from an
@@ -94,7 +94,7 @@ async function startIn(home: Home, lock: FileLock, { directory, log, settings = 
       }
       await delay(wait, undefined, { signal: stopWaiting.signal }).catch(() => {});
       if (stopping) return;
-      wait = Math.min(wait * 2, LONGEST_RESTART_MS);
+      wait = Math.min(wait * 2, MAX_RESTART_MS);
       current = undefined;
       try {
         current = await start();

@@ -20,13 +20,13 @@ export function secretsOf(headers: Readonly<Record<string, string>>): readonly B
 }
 
 const answeredBefore = new Map<string, boolean>();
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 
 /** Cached by name, because every call has the same few headers. */
 function namesSecret(name: string): boolean {
   const known = answeredBefore.get(name);
   if (known !== undefined) return known;
   const found = SECRET_NAME.test(name) && !NO_SECRET.test(name);
-  if (answeredBefore.size < MOST_NAMES) answeredBefore.set(name, found);
+  if (answeredBefore.size < MAX_NAMES) answeredBefore.set(name, found);
   return found;
 }

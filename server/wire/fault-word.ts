@@ -5,7 +5,7 @@ import { filledOf, objectOf } from "./openai/loose-fields.ts";
 const WORD = /^[A-Za-z][A-Za-z_]{2,63}$/;
 const AMAZONS = "__type";
 /** Larger bodies are not errors. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /**
  * The provider's error identifier (`context_length_exceeded`, `INVALID_ARGUMENT`) for the audit row; null if there is
@@ -21,7 +21,7 @@ export function faultWord(bytes: Uint8Array, headers: Headers): string | null {
 }
 
 function parsed(bytes: Uint8Array): unknown {
-  if (bytes.byteLength > MOST_BYTES) return null;
+  if (bytes.byteLength > MAX_BYTES) return null;
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {

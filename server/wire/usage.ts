@@ -101,7 +101,7 @@ export function inputTokens(usage: Usage): number {
 }
 
 /** Whether the usage is empty, as reported for a stream aborted before its first output. */
-export function tellsNothing(usage: Usage): boolean {
+export function hasNoCounts(usage: Usage): boolean {
   return inputTokens(usage) + usage.output + (usage.spokenCharacters ?? 0) === 0;
 }
 
@@ -110,14 +110,14 @@ export function cacheWriteTokens(usage: Usage): number {
 }
 
 /** No call uses as many tokens; a larger count is a vendor's mistake, which would exhaust budgets and overflow totals. */
-const MAX_TOLD = 1_000_000_000;
+const MAX_REPORTED = 1_000_000_000;
 
 /** One month; no file of permitted size plays longer. */
 const MAX_SECONDS = 31 * 86_400;
 
 /** The reported token count, or null if it is implausible. */
 export function plausibleCount(reported: number | null): number | null {
-  return reported !== null && Number.isSafeInteger(reported) && reported >= 0 && reported <= MAX_TOLD ? reported : null;
+  return reported !== null && Number.isSafeInteger(reported) && reported >= 0 && reported <= MAX_REPORTED ? reported : null;
 }
 
 /** The reported usage, or null if it is implausible. A negative part would make the rest of the call free. */
@@ -138,7 +138,7 @@ export function plausibleUsage(reported: Usage | null): Usage | null {
   } = reported;
   const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
   if (!(audioSeconds >= 0 && audioSeconds <= MAX_SECONDS && videoSeconds >= 0 && videoSeconds <= MAX_SECONDS)) return null;
-  return parts.every((part) => part >= 0) && inputTokens(reported) + output + webSearches <= MAX_TOLD ? reported : null;
+  return parts.every((part) => part >= 0) && inputTokens(reported) + output + webSearches <= MAX_REPORTED ? reported : null;
 }
 
 /** Estimates tokens at four characters each, to meter calls that ended before the provider reported usage. */

@@ -3,7 +3,7 @@ import { isWorkKind, type WorkKind } from "../store/records/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
 import { loggingFailures, type FailureReporter } from "./logged-failures.ts";
 
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 /**
  * How long a job keeps running after the database last showed work for it: it may have follow-up work that no row shows, and never
  * postpones that for longer.
@@ -60,7 +60,7 @@ export class WorkPoller {
         this.polling = null;
         this.arm();
       });
-    }, LOOK_MS);
+    }, POLL_INTERVAL_MS);
     this.timer.unref();
   }
 

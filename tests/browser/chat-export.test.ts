@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { KeptConversation } from "../../web/portal/src/chat/conversation.ts";
+import type { StoredConversation } from "../../web/portal/src/chat/conversation.ts";
 import { conversationAsJson, conversationAsMarkdown } from "../../web/portal/src/chat/export.ts";
 import { titleOf } from "../../web/portal/src/chat/title-of.ts";
 
 const AT = "2026-11-30T12:00:00.000Z";
-const conversation: KeptConversation = {
+const conversation: StoredConversation = {
   ...{ handle: "01KB0000000000000000000000", owner: "anna", title: "Orders", modelId: "m", startedAt: AT, changedAt: AT, notice: null },
   turns: [
     { id: "1", role: "user", text: "", at: AT, attachments: [{ name: "receipt.png", url: "data:image/png;base64,AA==" }] },

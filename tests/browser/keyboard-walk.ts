@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** A page with more tab stops is not usable by keyboard. */
-const MOST_STOPS = 500;
+const MAX_STOPS = 500;
 
 interface Stop {
   readonly element: string;
@@ -24,13 +24,13 @@ export async function keyboardFindings(page: Page, part: "body" | "main"): Promi
     start.remove();
   }, part);
   let stops = 0;
-  for (; stops < MOST_STOPS; stops++) {
+  for (; stops < MAX_STOPS; stops++) {
     await page.keyboard.press("Tab");
     const { element, isOver, isShown } = await page.evaluate(stopHere);
     if (isOver) break;
     if (!isShown) findings.push(`nothing shows the focus on ${element}`);
   }
-  if (stops === MOST_STOPS) findings.push("the keyboard does not come to an end");
+  if (stops === MAX_STOPS) findings.push("the keyboard does not come to an end");
   return [...findings, ...(await page.evaluate(unreached))];
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ChatTurn, KeptConversation } from "../../web/portal/src/chat/conversation.ts";
+import type { ChatTurn, StoredConversation } from "../../web/portal/src/chat/conversation.ts";
 import { mergeConversations, mergeTurns } from "../../web/portal/src/chat/merge-turns.ts";
 
 const turn = (id: string, more: Partial<ChatTurn> = {}): ChatTurn => ({
@@ -49,7 +49,7 @@ test("without changes elsewhere the tab's own turns are kept", () => {
 });
 
 test("a name set in one tab and tools chosen in another are both kept", () => {
-  const known: KeptConversation = {
+  const known: StoredConversation = {
     ...{ handle: "h", owner: "o", title: "u1", modelId: "m", startedAt: "", changedAt: "", notice: null, turns: base },
     toolServerIds: [],
   };

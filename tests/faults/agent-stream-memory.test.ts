@@ -7,7 +7,7 @@ import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 
 /** As many concurrent task streams as a busy gateway has: each caller gets its own events, and memory stays bounded. */
 const STREAMS = Number(process.env.TASK_STREAMS ?? 1_000);
-const LARGEST_MIB = 250;
+const MAX_MIB = 250;
 const AT_ONCE = 50;
 let world: World;
 let team: Team;
@@ -60,14 +60,14 @@ async function memoryMib(): Promise<number> {
 }
 
 /** Memory that streams hold for good: what was only needed to open them or for one event is collected a moment later. */
-const settledMib = () => until(memoryMib, (mib) => mib < LARGEST_MIB);
+const settledMib = () => until(memoryMib, (mib) => mib < MAX_MIB);
 
 /** Sends an event for every open task. */
 function say(event: (id: string) => object): void {
   for (const [id, controller] of open) controller.enqueue(frame(event(id)));
 }
 
-test(`${STREAMS} open task streams stay under ${LARGEST_MIB} MiB, and each gets its own events once`, async () => {
+test(`${STREAMS} open task streams stay under ${MAX_MIB} MiB, and each gets its own events once`, async () => {
   const idle = await memoryMib();
   const streams: RawStream[] = [];
   for (let at = 0; at < STREAMS; at += AT_ONCE) {

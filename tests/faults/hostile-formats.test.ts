@@ -13,7 +13,7 @@ import { startWorld, type World } from "../support/world.ts";
  */
 const MIB = 1024 * 1024;
 /** Each of very many small events is parsed and rewritten: on a busy machine garbage is created faster than the collector frees it. */
-const MOST_GROWTH_MIB = 160;
+const MAX_GROWTH_MIB = 160;
 const event = (data: string) => `data: ${data}\n\n`;
 const named = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`;
 const choice = (delta: string) => event(`{"choices":[{"index":0,"delta":${delta}}]}`);
@@ -203,7 +203,7 @@ describe.each(Object.keys(SHAPES))("a hostile stream, %s", (format) => {
             headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
             body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
           }),
-        MOST_GROWTH_MIB,
+        MAX_GROWTH_MIB,
       );
       expect(end).not.toBe("");
     },
@@ -223,7 +223,7 @@ describe.each(["plain", "guarded"])("a hostile stream as a JSON array, %s", (kin
             headers: { authorization: `Bearer ${kind === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
             body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: `shape-array-${shape}-` }] }] }),
           }),
-        MOST_GROWTH_MIB,
+        MAX_GROWTH_MIB,
       );
       expect(end).toContain("error");
     },
@@ -247,7 +247,7 @@ describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
             },
             body: JSON.stringify(stateless(2, "tools/call", { name: "open", arguments: { text: `shape-tools-${shape}-` } })),
           }),
-        MOST_GROWTH_MIB,
+        MAX_GROWTH_MIB,
       );
       // None of these streams contains an answer, and the caller is told so.
       expect(end).toContain("error");

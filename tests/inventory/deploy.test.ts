@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readYaml } from "../../server/runtime/yaml.ts";
-import { MOST_BYTES } from "../../server/kernel/files/file-kinds.ts";
+import { MAX_BYTES } from "../../server/kernel/files/file-kinds.ts";
 import { callerAddress } from "../../server/kernel/http/caller-address.ts";
 import { trustedProxies } from "../../server/kernel/http/trusted-proxies.ts";
 import { VARIABLES } from "../../server/kernel/configuration/variables.ts";
@@ -110,7 +110,7 @@ test("proxies in front of the gateway accept the largest file", () => {
     /client_max_body_size (\d+)m;/.exec(read("../docs/guides/deploying.md")),
     /proxy-body-size: (\d+)m/.exec(read("helm/gatehouse/values.yaml")),
   ];
-  for (const found of most) expect(Number(found?.[1]) * 1024 * 1024).toBeGreaterThan(MOST_BYTES);
+  for (const found of most) expect(Number(found?.[1]) * 1024 * 1024).toBeGreaterThan(MAX_BYTES);
 });
 
 test("a pod has room for a full journal, and the grace period covers a drain", () => {

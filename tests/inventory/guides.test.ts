@@ -23,7 +23,7 @@ const PAGES = [
   ...pagesIn("docs/decisions"),
 ];
 /** About five lines of 120 characters. */
-const LONGEST_PARAGRAPH = 600;
+const MAX_PARAGRAPH_LENGTH = 600;
 
 const textOf = (page: string) => readFileSync(join(PROJECT, page), "utf8").replaceAll(/```.*?```/gs, "");
 /** The anchors that GitHub generates from headings. */
@@ -52,7 +52,7 @@ test.each(["README.md", "docs/lifecycle.md", "docs/glossary.md", ...GUIDES])("%s
   const lines = textOf(page)
     .split("\n")
     .filter((line) => !line.startsWith("|"));
-  expect(lines.filter((line) => line.length > LONGEST_PARAGRAPH)).toEqual([]);
+  expect(lines.filter((line) => line.length > MAX_PARAGRAPH_LENGTH)).toEqual([]);
 });
 
 test("the README links to every guide", () => {

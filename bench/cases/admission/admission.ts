@@ -14,7 +14,7 @@ import { haveValkey, startValkey } from "../../../tests/support/processes/valkey
 const LEVELS = 8;
 const DEMAND: Demand = { tokens: 1_500, micros: 2_000, toolCalls: 0 };
 const ACTUAL = { requests: 1, input: 700, output: 300, micros: 900 } as const;
-const MOST = 1e15;
+const MAX = 1e15;
 
 function plan(tenantId: string): Plan {
   const levels = Array.from({ length: LEVELS }, (_, i) => i);
@@ -22,9 +22,9 @@ function plan(tenantId: string): Plan {
     key: `g/${scope}/${measure}/day/2026-11-21`,
     scope,
     measure,
-    limit: MOST,
+    limit: MAX,
     hard: true,
-    warnAt: MOST / 2,
+    warnAt: MAX / 2,
     startsAt: 0,
     resetsAt: Date.now() + 86_400_000,
     limitType: `daily_${measure}`,
@@ -46,8 +46,8 @@ function plan(tenantId: string): Plan {
       key: `g/${i}/requests`,
       scope: i,
       measure: "requests",
-      perMinute: MOST,
-      capacity: MOST,
+      perMinute: MAX,
+      capacity: MAX,
       limitType: "requests_per_minute",
     })),
   };

@@ -8,13 +8,13 @@ export const username = z
   .normalize("NFC")
   .regex(/^[\p{L}\p{M}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -")
   .refine((text) => !hidesMarks(text), "must have no characters that nobody sees: it would look like another's");
-const LONGEST_PASSWORD = 200;
-export const newPasswordText = z.string().normalize("NFC").min(8, "must be at least 8 characters").max(LONGEST_PASSWORD);
+const MAX_PASSWORD_LENGTH = 200;
+export const newPasswordText = z.string().normalize("NFC").min(8, "must be at least 8 characters").max(MAX_PASSWORD_LENGTH);
 /** Limited as typed, before normalization: a letter that is one character in composed form may be four when decomposed. */
 export const passwordText = z
   .string()
   .min(1)
-  .max(4 * LONGEST_PASSWORD);
+  .max(4 * MAX_PASSWORD_LENGTH);
 const breakGlass = z
   .boolean()
   .describe("whether they may sign in with their password although the tenant has switched passwords off; only owners can set this");

@@ -1,6 +1,6 @@
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 /** Depth to check: the line itself, and the row or entry in it. Nothing deeper is hashed as a field of its own. */
-const DEEPEST = 2;
+const MAX_DEPTH = 2;
 
 /**
  * A duplicate member name in the line's object or one level below; null if there is none. Parsers differ in which duplicate they keep, so
@@ -13,7 +13,7 @@ export function namedTwice(line: string, value: unknown): string | null {
   for (const [token] of line.matchAll(TOKENS)) {
     if (token === "{" || token === "[") open.push(new Set());
     else if (token === "}" || token === "]") open.pop();
-    else if (token === ":" && open.length <= DEEPEST) {
+    else if (token === ":" && open.length <= MAX_DEPTH) {
       const name = JSON.parse(last) as string;
       const names = open.at(-1);
       if (names?.has(name) === true) return name;

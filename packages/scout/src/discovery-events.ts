@@ -12,9 +12,9 @@ export interface ReportSettings {
   readonly hashNames: boolean;
 }
 
-const MOST_EVENTS = 400;
-const MOST_BYTES = 200_000;
-const LONGEST_NAME = 200;
+const MAX_EVENTS = 400;
+const MAX_BYTES = 200_000;
+const MAX_NAME_LENGTH = 200;
 
 /** RFC 8785 JSON, limited to what is sent: strings, integers, booleans, null, arrays and objects. */
 export function signedText(value: unknown): string {
@@ -29,7 +29,7 @@ export function signedText(value: unknown): string {
 /** The assets of a scan as they are reported, before event members are added. Only what is listed here leaves the device. */
 export function reportedAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: ReportSettings): Facts[] {
   const nameOf = (name: string) =>
-    hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, LONGEST_NAME);
+    hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, MAX_NAME_LENGTH);
   return [
     ...clients.map(({ client, name, configuration, modelEndpoint }) => ({
       asset_type: "local_ai_client",
@@ -82,7 +82,7 @@ export function requestsOf(
     const reported = settings.deviceName === null ? event : { ...event, device_name: settings.deviceName };
     const bytes = Buffer.byteLength(signedText(reported));
     const last = batches.at(-1);
-    if (last === undefined || last.length >= MOST_EVENTS || size + bytes > MOST_BYTES) {
+    if (last === undefined || last.length >= MAX_EVENTS || size + bytes > MAX_BYTES) {
       batches.push([reported]);
       size = bytes;
     } else {

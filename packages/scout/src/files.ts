@@ -10,8 +10,8 @@ export interface DeviceFiles {
   isFolder(path: string): boolean;
 }
 
-const LARGEST = 1024 * 1024;
-const MOST_ENTRIES = 2_000;
+const MAX_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 2_000;
 
 /** Restricts reads to these folders, after resolving symbolic links. */
 export function filesWithin(roots: readonly string[]): DeviceFiles {
@@ -40,7 +40,7 @@ export function filesWithin(roots: readonly string[]): DeviceFiles {
       }
       try {
         const { size } = fstatSync(handle);
-        return fstatSync(handle).isFile() && size <= LARGEST ? readFileSync(handle, "utf8") : null;
+        return fstatSync(handle).isFile() && size <= MAX_BYTES ? readFileSync(handle, "utf8") : null;
       } catch {
         return null;
       } finally {
@@ -50,12 +50,12 @@ export function filesWithin(roots: readonly string[]): DeviceFiles {
     below(folder, depth) {
       const found: string[] = [];
       const walk = (path: string, left: number) => {
-        if (left === 0 || found.length >= MOST_ENTRIES || inside(path) === null) return;
+        if (left === 0 || found.length >= MAX_ENTRIES || inside(path) === null) return;
         try {
           for (const entry of readdirSync(path, { withFileTypes: true })) {
             const at = join(path, entry.name);
             if (entry.isDirectory()) walk(at, left - 1);
-            else if (entry.isFile() && found.length < MOST_ENTRIES) found.push(at);
+            else if (entry.isFile() && found.length < MAX_ENTRIES) found.push(at);
           }
         } catch {
           // Unreadable folders are skipped.

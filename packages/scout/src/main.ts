@@ -13,7 +13,7 @@ import { serviceFile } from "./service-file.ts";
 
 const ANSWER_MS = 30_000;
 const MINUTE_MS = 60_000;
-const LONGEST_REASON = 300;
+const MAX_REASON_LENGTH = 300;
 
 const platform: Platform = process.platform === "darwin" || process.platform === "win32" ? process.platform : "linux";
 
@@ -59,7 +59,7 @@ async function sent(gateway: string, { body, signature }: { body: string; signat
     signal: AbortSignal.timeout(ANSWER_MS),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`the gateway answered ${answer.status}: ${text.slice(0, LONGEST_REASON)}`);
+  if (!answer.ok) throw new Error(`the gateway answered ${answer.status}: ${text.slice(0, MAX_REASON_LENGTH)}`);
   const { gateway_origins: origins, rejected } = membersOf(JSON.parse(text) as unknown);
   for (const one of itemsIn(rejected)) process.stderr.write(`not taken: ${String(membersOf(one).reason)}\n`);
   return itemsIn(origins).filter((origin): origin is string => typeof origin === "string");

@@ -45,11 +45,11 @@ function opened(files: DeviceFiles, config: ConfigFile): Opened[] {
 
 const lastPart = (path: string): string => /[^/\\]+$/.exec(path)?.[0] ?? "";
 
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 
 /** The JSON of a value; null if it is too large, because YAML aliases can repeat a part many times or refer to themselves. */
 function boundedText(value: unknown): string | null {
-  let left = MOST_PARTS;
+  let left = MAX_PARTS;
   const text = (part: unknown): string => {
     if (--left < 0) return "";
     if (Array.isArray(part)) return `[${part.map(text).join(",")}]`;

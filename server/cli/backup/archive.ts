@@ -11,7 +11,7 @@ import { ARCHIVE_PIECE } from "./write-archive.ts";
 const LINE_FEED = 0x0a;
 const NUL = Buffer.alloc(0);
 /** No valid line is longer than this. */
-const LONGEST_LINE = 4 * 1024 * 1024;
+const MAX_LINE_LENGTH = 4 * 1024 * 1024;
 
 /** The file is not a complete, unchanged backup; the message is one line. */
 export class BackupDamaged extends Error {}
@@ -74,7 +74,7 @@ class ArchiveReader {
         const line = this.take(at + 1);
         return line.subarray(0, at);
       }
-      if (this.held.byteLength > LONGEST_LINE) throw new BackupDamaged(`${this.path} is not a backup of a gateway`);
+      if (this.held.byteLength > MAX_LINE_LENGTH) throw new BackupDamaged(`${this.path} is not a backup of a gateway`);
       await this.more();
     }
   }

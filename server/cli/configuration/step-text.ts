@@ -19,9 +19,9 @@ export function documentText({ about, before, after, isSecretAlone }: DocumentSt
   return isSecretAlone === true ? `~ ${about}: another secret\n` : `~ ${about}: ${short(before)} -> ${short(after)}\n`;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 function short(value: ConfigValue): string {
   const text = JSON.stringify(value) ?? valueText(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
 }

@@ -1,10 +1,10 @@
 import { type ConfigEntry, type ConfigValue, isConfigEntry } from "../configuration/value.ts";
 
 /** Naming hundreds would say no more. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 export function quotedNames(names: readonly string[]): string {
-  const quoted = names.slice(0, MOST_NAMES).map((name) => `"${name}"`);
+  const quoted = names.slice(0, MAX_NAMES).map((name) => `"${name}"`);
   return `${quoted.join(", ")}${names.length > quoted.length ? ` and ${names.length - quoted.length} more` : ""}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Deployment } from "./litellm-deployment.ts";
 
-const MOST = 1_000_000;
+const MAX = 1_000_000;
 
 /**
  * The weights of a public name's deployments; null for the default. LiteLLM's simple shuffle uses the first of weight, requests and tokens
@@ -23,7 +23,7 @@ export function weighed(deployments: readonly Deployment[], isOrdered: boolean, 
 export function scaled(weight: number, all: readonly number[]): number {
   const most = Math.max(...all);
   const factor = [1, 10, 100, 1_000].find((by) => all.every((one) => Number.isInteger(Math.round(one * by * 1e6) / 1e6))) ?? 1_000;
-  const whole = Math.round(weight * Math.min(factor, MOST / most));
+  const whole = Math.round(weight * Math.min(factor, MAX / most));
   // A non-zero share stays non-zero: 0 means that it is used only if no other is available.
-  return weight === 0 ? 0 : Math.max(1, Math.min(MOST, whole));
+  return weight === 0 ? 0 : Math.max(1, Math.min(MAX, whole));
 }

@@ -27,8 +27,8 @@ export const access: StandingControl = {
   },
 };
 
-const MOST_TOLD = 20;
-const LONGEST_TOLD = 200;
+const MAX_REPORTED = 20;
+const MAX_REPORTED_LENGTH = 200;
 
 /**
  * Refuses request members that name further models. They cannot be checked against grants: they are the provider's own
@@ -37,10 +37,10 @@ const LONGEST_TOLD = 200;
  */
 function notNamedSo(members: readonly string[]): Refusal {
   const [first = ""] = members;
-  const message = `The \`${first.slice(0, LONGEST_TOLD)}\` parameter is not supported: a call is served by the model that it names.`;
+  const message = `The \`${first.slice(0, MAX_REPORTED_LENGTH)}\` parameter is not supported: a call is served by the model that it names.`;
   return refuse("unsupported_parameter", `${message} A routing group tries several.`, {
     fields: members
-      .slice(0, MOST_TOLD)
-      .map((member) => ({ field: member.slice(0, LONGEST_TOLD), message: "asks the provider for other models" })),
+      .slice(0, MAX_REPORTED)
+      .map((member) => ({ field: member.slice(0, MAX_REPORTED_LENGTH), message: "asks the provider for other models" })),
   });
 }

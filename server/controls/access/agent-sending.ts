@@ -2,7 +2,7 @@ import type { AgentEntry, AgentGrantEntry } from "../../directory/agents/agent-e
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import { MOST_HOPS } from "../../road/record/delegation.ts";
+import { MAX_HOPS } from "../../road/record/delegation.ts";
 import type { AgentReference } from "../../road/target.ts";
 
 /** The agent's skills that both its registration and the grant allow; null if neither restricts them. */
@@ -30,7 +30,7 @@ export function refusedSending(
   // Calls made with an agent's own credentials count as that agent.
   const self = scope.tenant.agents.byGroup.get(scope.groupId);
   if (self?.id === agent.id || hops.some((hop) => hop.agent === agent.cardName)) return refuse("delegation_loop");
-  if (depth > Math.min(grant.maxDepth ?? MOST_HOPS, MOST_HOPS)) return refuse("delegation_too_deep");
+  if (depth > Math.min(grant.maxDepth ?? MAX_HOPS, MAX_HOPS)) return refuse("delegation_too_deep");
   const skills = usableSkills(agent, grant);
   if (skills !== null && (skill === null || !skills.has(skill)))
     return refuse("agent_skill_not_allowed", undefined, { extra: { skills: [...skills] } });

@@ -9,17 +9,17 @@ import {
   CHAIN_HEADER,
   type DelegationChain,
   delegationHeaders,
-  MOST_HOPS,
+  MAX_HOPS,
   SIGNATURE_HEADER,
 } from "../../road/record/delegation.ts";
 import type { RequestView } from "../../road/view.ts";
 import { agentAccess } from "./agent-access.ts";
 
 const NOW = Date.UTC(2026, 10, 23);
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 const secrets = secretBox(new Uint8Array(32).fill(1));
 const foreign = secretBox(new Uint8Array(32).fill(2));
-const NAMES = Array.from({ length: MOST_HOPS + 2 }, (_, index) => `agent-${index}`);
+const NAMES = Array.from({ length: MAX_HOPS + 2 }, (_, index) => `agent-${index}`);
 
 /** Every agent has its own group's credentials and a grant that lets everybody call it. */
 const agents = new Map(
@@ -37,7 +37,7 @@ const grants = new Map(
         groupIds: new Set(["all"]),
         skillIds: null,
         decision: "allow",
-        maxDepth: DEEPEST,
+        maxDepth: MAX_DEPTH,
         outdated: false,
         enabled: true,
       },
@@ -116,8 +116,8 @@ test("10,000 forged, reordered, replayed, too deep or looping delegation chains 
         return sent(delegationHeaders(secrets, "acme", chainOf(path, NOW / 1000 - 86_401 - place)), holder, next);
       case "too deep":
         return sent(
-          delegationHeaders(secrets, "acme", chainOf(names.slice(0, DEEPEST + (place % (MOST_HOPS - DEEPEST + 1))))),
-          names[DEEPEST + (place % (MOST_HOPS - DEEPEST + 1)) - 1] as string,
+          delegationHeaders(secrets, "acme", chainOf(names.slice(0, MAX_DEPTH + (place % (MAX_HOPS - MAX_DEPTH + 1))))),
+          names[MAX_DEPTH + (place % (MAX_HOPS - MAX_DEPTH + 1)) - 1] as string,
           next,
         );
       case "looping":
@@ -129,7 +129,7 @@ test("10,000 forged, reordered, replayed, too deep or looping delegation chains 
     fc.property(
       fc.constantFrom(...KINDS),
       turned,
-      fc.integer({ min: 1, max: DEEPEST - 1 }),
+      fc.integer({ min: 1, max: MAX_DEPTH - 1 }),
       fc.nat(1_000),
       (kind, names, length, place) => {
         seen++;
@@ -154,7 +154,7 @@ test("10,000 forged, reordered, replayed, too deep or looping delegation chains 
 });
 
 test("a valid delegation chain is accepted", () => {
-  const path = NAMES.slice(0, DEEPEST - 1);
+  const path = NAMES.slice(0, MAX_DEPTH - 1);
   const { reason, row } = sent(delegationHeaders(secrets, "acme", chainOf(path)), path.at(-1) as string, NAMES[20] as string);
-  expect([reason, row.agent_authz_decision, row.delegation_depth]).toEqual([null, "allow", DEEPEST]);
+  expect([reason, row.agent_authz_decision, row.delegation_depth]).toEqual([null, "allow", MAX_DEPTH]);
 });

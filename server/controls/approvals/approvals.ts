@@ -1,6 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import {
-  LONGEST_TO_APPROVE,
+  MAX_TO_APPROVE_LENGTH,
   redeemApproval,
   redeemRequestedApproval,
   redeemShownApproval,
@@ -125,7 +125,7 @@ export class Approvals implements ActionControl {
   }
 }
 
-const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
+const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${MAX_TO_APPROVE_LENGTH} characters.`;
 
 /** Approval is required by the action's grant, or by the autonomy level of the caller's AI System, which must ask before every action. */
 function needed({ scope }: Call, { approval }: Action): boolean {

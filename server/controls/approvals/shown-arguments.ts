@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { LONGEST_TO_APPROVE } from "../../directory/tools/approvals.ts";
+import { MAX_TO_APPROVE_LENGTH } from "../../directory/tools/approvals.ts";
 
 /**
  * A string of nothing but base64, optionally as a data URL, whose slashes may be escaped. At this length, without
@@ -31,18 +31,18 @@ interface Encoded {
  * first and only as many as needed; null if the result is still too long. The approval itself always covers the original arguments.
  */
 export function shownArguments(json: string): ShownArguments | null {
-  if (json.length <= LONGEST_TO_APPROVE) return { text: json, digested: [] };
+  if (json.length <= MAX_TO_APPROVE_LENGTH) return { text: json, digested: [] };
   const longest = Array.from(json.matchAll(ENCODED), placeOf).sort((one, other) => other.to - other.from - (one.to - one.from));
   const taken: { readonly place: Encoded; readonly note: string; readonly part: DigestedPart }[] = [];
   let length = json.length;
   for (const place of longest) {
-    if (length <= LONGEST_TO_APPROVE) break;
+    if (length <= MAX_TO_APPROVE_LENGTH) break;
     const read = readPart(json.slice(place.from, place.to));
     if (read === null) continue;
     taken.push({ place, ...read });
     length += read.note.length - (place.to - place.from);
   }
-  if (length > LONGEST_TO_APPROVE) return null;
+  if (length > MAX_TO_APPROVE_LENGTH) return null;
   taken.sort((one, other) => one.place.from - other.place.from);
   let shown = "";
   let at = 0;

@@ -36,10 +36,10 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
     severity,
     rule,
   }));
-  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...reportedHits].slice(0, MAX_TOLD) };
+  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...reportedHits].slice(0, MAX_REPORTED) };
   if (warnings.length > 0) addTag(call, WARNED);
   for (const { policy } of warnings) warnCaller(call, policy);
 }
 
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 const WARNED = "argument_policy_warned";

@@ -13,9 +13,9 @@ export interface ToolCallJudgement {
 }
 
 /** Most characters of arguments that are judged; longer ones are denied. */
-export const LONGEST_ARGUMENTS = 256 * 1024;
+export const MAX_ARGUMENTS_LENGTH = 256 * 1024;
 
-export const TOO_LONG = `The arguments are longer than ${LONGEST_ARGUMENTS} characters.`;
+export const TOO_LONG = `The arguments are longer than ${MAX_ARGUMENTS_LENGTH} characters.`;
 
 const NOT_JUDGED: ToolCallJudgement = { judged: false, denied: null, warnings: [] };
 
@@ -32,7 +32,7 @@ export function* judgeToolCall(
   const policies = scope.toolCallPolicies.get(toolSpelling(toolName));
   if (policies === undefined) return NOT_JUDGED;
   const unreadable =
-    typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > LONGEST_ARGUMENTS ? TOO_LONG : null;
+    typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > MAX_ARGUMENTS_LENGTH ? TOO_LONG : null;
   const hits: PolicyHit[] = [];
   for (const policy of policies) {
     if (unreadable === null) budget.grant((argumentsText as string).length);

@@ -1,6 +1,6 @@
 import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
-const LONGEST = 16 * 1024;
+const MAX_LENGTH = 16 * 1024;
 const MAX_DECODINGS = 4;
 
 /**
@@ -12,7 +12,7 @@ export const pathAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
   inspect(value) {
     if (typeof value !== "string") return unreadable("The argument is not text.");
-    const readings = value.length > LONGEST ? null : readingsOf(value);
+    const readings = value.length > MAX_LENGTH ? null : readingsOf(value);
     if (readings === null) return unreadable("The argument is not a path that can be read in only one way.");
     return {
       unparseable: null,

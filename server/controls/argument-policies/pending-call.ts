@@ -1,6 +1,6 @@
 import type { CallPiece } from "../../wire/texts/answer-texts.ts";
 import { WholeArguments } from "../../wire/json/whole-arguments.ts";
-import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
+import { MAX_ARGUMENTS_LENGTH, TOO_LONG } from "./judge-tool-call.ts";
 
 /** Arguments to judge, or why they cannot be judged. */
 type ArgumentsText = string | { readonly unreadable: string };
@@ -36,7 +36,7 @@ export class PendingCall {
     if (value === undefined || value === null) return;
     const text = typeof value === "string" ? value : written(value);
     this.length += text.length;
-    if (this.length > LONGEST_TOLD) this.giveUp(TOO_LONG);
+    if (this.length > MAX_SHOWN_LENGTH) this.giveUp(TOO_LONG);
     if (this.unreadable !== null) return;
     if (form === "piece" && typeof value === "string") {
       this.pieces += text;
@@ -99,4 +99,4 @@ export class PendingCall {
 }
 
 /** The arguments may be sent in pieces, again when complete, and again with the call they belong to. */
-const LONGEST_TOLD = 4 * LONGEST_ARGUMENTS;
+const MAX_SHOWN_LENGTH = 4 * MAX_ARGUMENTS_LENGTH;

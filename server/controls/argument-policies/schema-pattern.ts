@@ -7,7 +7,7 @@ const MAX_INSTRUCTIONS = 1_200;
 const STEP_WORK = 64;
 
 /** Minimum cost of a match, in steps. */
-const LEAST_STEPS = 8;
+const MIN_STEPS = 8;
 
 interface Compiled {
   readonly pattern: RE2JS;
@@ -40,7 +40,7 @@ export function schemaPattern(source: string, steps: SchemaSteps): RegExp {
   const { pattern, size } = compile(source);
   return {
     test(text: string) {
-      steps.take(LEAST_STEPS + Math.ceil((text.length * size) / STEP_WORK));
+      steps.take(MIN_STEPS + Math.ceil((text.length * size) / STEP_WORK));
       return pattern.test(text);
     },
     toString: () => source,

@@ -3,14 +3,14 @@ import { isObject } from "../../kernel/json-value.ts";
 import { patternProblem } from "./schema-pattern.ts";
 import { STEP, type StepCost } from "./schema-steps.ts";
 
-const LARGEST = 64 * 1024;
-const DEEPEST = 32;
+const MAX_BYTES = 64 * 1024;
+const MAX_DEPTH = 32;
 /** Limits on subschemas, references and patterns, because compiling each takes time. */
-const MOST_SCHEMAS = 1_000;
-const MOST_REFERENCES = 500;
-const MOST_PATTERNS = 200;
+const MAX_SCHEMAS = 1_000;
+const MAX_REFERENCES = 500;
+const MAX_PATTERNS = 200;
 /** Most errors reported at once. */
-const TOLD = 20;
+const MAX_REPORTED = 20;
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const ONE = new Set([
@@ -50,7 +50,7 @@ class Measure {
 
   schema(schema: Schema, path: string): Schema {
     this.schemas++;
-    if (this.schemas > MOST_SCHEMAS || this.references > MOST_REFERENCES || this.patterns > MOST_PATTERNS) return schema;
+    if (this.schemas > MAX_SCHEMAS || this.references > MAX_REFERENCES || this.patterns > MAX_PATTERNS) return schema;
     const out: Record<string, unknown> = {};
     let listed = 0;
     for (const [keyword, value] of Object.entries(schema)) {
@@ -79,9 +79,9 @@ class Measure {
 
   private pattern(source: string, field: string): void {
     this.patterns++;
-    if (this.patterns > MOST_PATTERNS) return;
+    if (this.patterns > MAX_PATTERNS) return;
     const message = patternProblem(source);
-    if (message !== null && this.fields.length < TOLD) this.fields.push({ field, message });
+    if (message !== null && this.fields.length < MAX_REPORTED) this.fields.push({ field, message });
   }
 
   problems(): readonly FieldError[] {
@@ -89,9 +89,9 @@ class Measure {
       count > limit ? [{ field: "schema", message: `must not hold more than ${limit} ${what}` }] : [];
     return [
       ...this.fields,
-      ...most(this.schemas, MOST_SCHEMAS, "schemas"),
-      ...most(this.references, MOST_REFERENCES, "references"),
-      ...most(this.patterns, MOST_PATTERNS, "patterns"),
+      ...most(this.schemas, MAX_SCHEMAS, "schemas"),
+      ...most(this.references, MAX_REFERENCES, "references"),
+      ...most(this.patterns, MAX_PATTERNS, "patterns"),
     ];
   }
 }
@@ -99,8 +99,8 @@ class Measure {
 /** The schema annotated with evaluation costs, and the errors that keep it from being used. */
 export function measuredSchema(schema: object): { readonly measured: object; readonly fields: readonly FieldError[] } {
   const wrong = (message: string) => ({ measured: schema, fields: [{ field: "schema", message }] });
-  if (depthOf(schema) > DEEPEST) return wrong(`must not nest deeper than ${DEEPEST}`);
-  if (JSON.stringify(schema).length > LARGEST) return wrong(`must not be larger than ${LARGEST} characters`);
+  if (depthOf(schema) > MAX_DEPTH) return wrong(`must not nest deeper than ${MAX_DEPTH}`);
+  if (JSON.stringify(schema).length > MAX_BYTES) return wrong(`must not be larger than ${MAX_BYTES} characters`);
   const measure = new Measure();
   const measured = measure.schema(schema as Schema, "schema");
   return { measured, fields: measure.problems() };
@@ -108,7 +108,7 @@ export function measuredSchema(schema: object): { readonly measured: object; rea
 
 /** Depth of a value, counted no further than one past the limit. */
 function depthOf(value: unknown, depth = 1): number {
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return depth;
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return depth;
   let deepest = depth;
   for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, depth + 1));
   return deepest;

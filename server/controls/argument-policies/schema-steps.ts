@@ -5,7 +5,7 @@ import { isObject } from "../../kernel/json-value.ts";
 export const STEP = "x-gw-step";
 
 /** Most steps for one value, each some hundredths of a microsecond. */
-const MOST_STEPS = 300_000;
+const MAX_STEPS = 300_000;
 /** Characters of a string, or of compared values, that cost one step. */
 const CHARACTERS = 8;
 
@@ -24,7 +24,7 @@ export class SchemaSteps {
   #left = 0;
 
   begin(): void {
-    this.#left = MOST_STEPS;
+    this.#left = MAX_STEPS;
   }
 
   take(steps: number): void {

@@ -1,7 +1,7 @@
 import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 import type { DenyIf } from "./argument-policy.ts";
 
-const LONGEST = 64 * 1024;
+const MAX_LENGTH = 64 * 1024;
 
 /**
  * Command lines, as POSIX shells and Bash read them. Quoted text is data, except that double quotes allow substitution
@@ -11,7 +11,7 @@ export const shellAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
   inspect(value) {
     if (typeof value !== "string") return unreadable("The argument is not text.");
-    if (value.length > LONGEST) return unreadable("The command is too long to be analysed.");
+    if (value.length > MAX_LENGTH) return unreadable("The command is too long to be analysed.");
     if (value.includes("\0")) return unreadable("The command holds a NUL character.");
     const { found, open } = scan(value.trim());
     const holds = (denyIf: DenyIf) => found.has(denyIf);

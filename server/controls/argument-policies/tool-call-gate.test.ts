@@ -7,7 +7,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";
-import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
+import { judgeToolCall, MAX_ARGUMENTS_LENGTH } from "./judge-tool-call.ts";
 import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 import { runToEnd } from "../../kernel/scheduling/in-turns.ts";
@@ -80,7 +80,7 @@ describe("argument policies on a tool call", () => {
 
   test("deny a call whose arguments are too long to judge or unreadable", () => {
     const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
-    expect(runToEnd(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1), new ContentWork())).denied?.message).toContain(
+    expect(runToEnd(judgeToolCall(scope, "run", " ".repeat(MAX_ARGUMENTS_LENGTH + 1), new ContentWork())).denied?.message).toContain(
       "longer than",
     );
     expect(runToEnd(judgeToolCall(scope, "run", { unreadable: "Torn." }, new ContentWork())).denied?.message).toBe("Torn.");

@@ -2,7 +2,7 @@ import type { ArgumentPolicy, ArgumentPolicyTrialResult } from "@gatehouse/contr
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/policy/content-work.ts";
 import { compilePolicy } from "./compile-policy.ts";
-import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
+import { MAX_ARGUMENTS_LENGTH, TOO_LONG } from "./judge-tool-call.ts";
 import { writtenPolicy } from "./stored-policy.ts";
 
 /** Evaluates a policy on the JSON text of a tool call's arguments, without a call. */
@@ -13,6 +13,7 @@ export async function tryArgumentPolicy(record: ArgumentPolicy, argumentsText: s
   await policy.prepare();
   const work = new ContentWork();
   work.grant(argumentsText.length);
-  const hit = argumentsText.length > LONGEST_ARGUMENTS ? policy.unjudged(TOO_LONG) : await inTurns(policy.judge(argumentsText, work), work);
+  const hit =
+    argumentsText.length > MAX_ARGUMENTS_LENGTH ? policy.unjudged(TOO_LONG) : await inTurns(policy.judge(argumentsText, work), work);
   return hit === null ? { action: "none", rule: null, message: null } : { action: hit.severity, rule: hit.rule, message: hit.message };
 }

@@ -1,9 +1,9 @@
 import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 import { isPrivateHost } from "./private-host.ts";
 
-const LONGEST = 16 * 1024;
+const MAX_LENGTH = 16 * 1024;
 /** The longest host name that can be resolved, fully percent-encoded. */
-const LONGEST_HOST = 3 * 255;
+const MAX_HOST_LENGTH = 3 * 255;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 /** Prefixes that some parsers skip: Python and Java drop `URL:`, and `jar:http://host/` refers to an entry of a remote file. */
 const BEFORE_URL = /^(?:[a-z][a-z0-9+.-]*:)+?(?=(?:https?|wss?|ftp|file):|[a-z][a-z0-9+.-]*:\/\/)/i;
@@ -47,13 +47,13 @@ export const urlAnalyzer: Analyzer = {
 };
 
 function read(text: string): URL | null {
-  if (text === "" || text.length > LONGEST || /[\\\s\p{Cc}\p{Cf}]/u.test(text)) return null;
+  if (text === "" || text.length > MAX_LENGTH || /[\\\s\p{Cc}\p{Cf}]/u.test(text)) return null;
   const named = HAS_SCHEME.test(text) && !HOST_AND_PORT.test(text);
   // Without both slashes WHATWG still finds a host after a web scheme, while other parsers find a path.
   if (named && /^(?:https?|wss?|ftp):(?!\/\/[^/])/i.test(text)) return null;
   try {
     const url = new URL(named ? text : text.startsWith("//") ? `http:${text}` : `http://${text}`);
-    return url.hostname.length > LONGEST_HOST ? null : url;
+    return url.hostname.length > MAX_HOST_LENGTH ? null : url;
   } catch {
     return null;
   }

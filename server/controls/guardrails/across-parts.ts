@@ -8,7 +8,7 @@ import type { TextGuard } from "./text-guard.ts";
 /** Characters of a part that are inspected together with its neighbours. */
 const BESIDE = 4 * 1024;
 /** Only a message crafted to hold a value in each of its parts needs more. */
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
 /** A range of one part, and its offset `at` in the joined text. */
 interface Stretch {
@@ -27,7 +27,7 @@ export function* guardedAcross(parts: readonly TextSlot[], run: GuardRun, guard:
   const texts = parts.map(({ text }) => text);
   for (const joint of PART_JOINTS) {
     // Redaction shifts the offsets after it, so the parts are joined again.
-    for (let round = 0; round < MOST_ROUNDS && (yield* redactedOnce(texts, joint, run, guard)); round++);
+    for (let round = 0; round < MAX_ROUNDS && (yield* redactedOnce(texts, joint, run, guard)); round++);
     if (run.blocked !== null) return false;
   }
   let changed = false;

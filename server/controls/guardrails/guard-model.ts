@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { AskModel } from "../../road/own-calls/model-question.ts";
 
 /** Most characters sent at once to any model, also to one with an unknown context window. */
-const LONGEST = 12_000;
+const MAX_LENGTH = 12_000;
 /** Sized for classifiers with a window of 512 tokens; a token has about three characters in any language. */
 const CHARACTERS_A_TOKEN = 3;
 const MAX_TOKENS = 64;
@@ -16,7 +16,7 @@ const MAX_TOKENS = 64;
 export function guardModel(ask: AskModel, call: Call, named: string | null): Engine {
   const model = call.scope === null || named === null ? null : modelOf(call.scope.tenant, named);
   return {
-    longest: model?.contextWindow == null ? LONGEST : Math.max(1_000, Math.min(LONGEST, model.contextWindow * CHARACTERS_A_TOKEN)),
+    longest: model?.contextWindow == null ? MAX_LENGTH : Math.max(1_000, Math.min(MAX_LENGTH, model.contextWindow * CHARACTERS_A_TOKEN)),
     async ask({ threshold }, { text, timeoutMs }) {
       if (model === null) return failed("the guard model is not there or switched off");
       const reply = await ask(call, {

@@ -1,7 +1,7 @@
 import { visibleText } from "../../kernel/text/visible-text.ts";
 import type { NumberedPassage } from "../../road/knowledge.ts";
 
-const LONGEST_LABEL = 200;
+const MAX_LABEL_LENGTH = 200;
 /** Text that could be mistaken for the fence itself. */
 const FENCE_LIKE = /<(\/?)(sources?)\b/gi;
 
@@ -31,5 +31,5 @@ function label(text: string): string {
   const line = plain(text)
     .replaceAll(/["<\s]+/g, " ")
     .trim();
-  return line.length <= LONGEST_LABEL ? line : `${line.slice(0, LONGEST_LABEL)}…`;
+  return line.length <= MAX_LABEL_LENGTH ? line : `${line.slice(0, MAX_LABEL_LENGTH)}…`;
 }

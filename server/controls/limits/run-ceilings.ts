@@ -13,11 +13,11 @@ export function hasCeilings(call: Pick<Call, "scope" | "delegation">): boolean {
 }
 
 /** The longest delay of a timer, in milliseconds. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Aborts the call after `ms`, when its run reaches its duration limit. */
 function endAfter(call: Call, ms: number, refusal: Refusal): void {
-  if (ms > LONGEST_MS) return;
+  if (ms > MAX_TIMER_MS) return;
   const timer = setTimeout(() => {
     call.endedBy = refusal;
     call.abort.abort("access_ended" satisfies AbortReason);

@@ -1,4 +1,4 @@
-import { holdAnswer, LONGEST_TO_APPROVE, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
+import { holdAnswer, MAX_TO_APPROVE_LENGTH, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
@@ -24,9 +24,9 @@ type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
 /** The default for a tool server's approvals, too. */
 const TIMEOUT_SECONDS = 900;
-const TOO_LONG = `The model's tool calls need approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
+const TOO_LONG = `The model's tool calls need approval, and nobody can look through arguments of more than ${MAX_TO_APPROVE_LENGTH} characters.`;
 /** Longest list of tool names in an approval, in characters. */
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /**
  * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, encrypted, until
@@ -107,7 +107,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
   ): Promise<Refusal> {
     call.answerReusable = false;
     const callArguments = `[${calls.map(written).join(",")}]`;
-    if (callArguments.length > LONGEST_TO_APPROVE) return refuse("tool_call_limit_exceeded", TOO_LONG);
+    if (callArguments.length > MAX_TO_APPROVE_LENGTH) return refuse("tool_call_limit_exceeded", TOO_LONG);
     call.row.proxy_subtype = "approval_required";
     call.row.agent_authz_decision = "approval_required";
     const identity = call.identity as Identity;
@@ -118,7 +118,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
           ...terms,
           serverConfigId: null,
           serverName: routeOf(call)?.group?.name ?? modelOf(call)?.name ?? "",
-          capabilityName: [...new Set(calls.map(({ name }) => name ?? "?"))].join(", ").slice(0, LONGEST_NAME),
+          capabilityName: [...new Set(calls.map(({ name }) => name ?? "?"))].join(", ").slice(0, MAX_NAME_LENGTH),
           requesterType: identity.userId === null ? "api_key" : "user",
           requesterDisplay: identity.username ?? identity.credentialName,
           approverGroupIds: [],

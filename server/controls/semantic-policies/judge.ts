@@ -18,13 +18,13 @@ export interface JudgeParts {
 /** `cached`: no model was asked, so no nested call's row records the verdict. */
 export type Judged = JudgeVerdict & { readonly cached: boolean };
 
-const MAX_KEPT = 20_000;
-const KEPT_MS = 3_600_000;
+const MAX_CACHED = 20_000;
+const CACHE_MS = 3_600_000;
 const MAX_TOKENS = 1_024;
 
 /** Has models of the gateway judge texts. Verdicts are cached by text, rule and model. */
 export class Judge {
-  private readonly kept = new BoundedMap<string, { readonly verdict: JudgeVerdict; readonly until: number }>(MAX_KEPT);
+  private readonly kept = new BoundedMap<string, { readonly verdict: JudgeVerdict; readonly until: number }>(MAX_CACHED);
   /** Models that rejected a request with a JSON schema; they are asked without one. */
   private readonly plain = new BoundedMap<string, true>(1_000);
   private readonly parts: JudgeParts;
@@ -66,7 +66,7 @@ export class Judge {
     const known = this.keptVerdict(key);
     if (known !== null) return known;
     const verdict = await this.ask(question, model);
-    if (verdict.kind !== "failed") this.kept.set(key, { verdict, until: this.parts.clock.now() + KEPT_MS });
+    if (verdict.kind !== "failed") this.kept.set(key, { verdict, until: this.parts.clock.now() + CACHE_MS });
     return { ...verdict, cached: false };
   }
 

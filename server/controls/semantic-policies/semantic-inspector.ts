@@ -16,8 +16,8 @@ import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
 const REGISTRATION = "mcp_registration" as const;
 /** Definitions judged concurrently. */
 const AT_ONCE = 8;
-const MAX_KEPT = 20_000;
-const KEPT_MS = 3_600_000;
+const MAX_CACHED = 20_000;
+const CACHE_MS = 3_600_000;
 
 /** Applies semantic policies to what is sent to tool servers, to their answers and to their tool definitions. */
 export class SemanticInspector implements Inspector, ActionControl {
@@ -25,7 +25,7 @@ export class SemanticInspector implements Inspector, ActionControl {
   private readonly enforcement: SemanticEnforcement;
   private readonly clock: Clock;
   /** By policy and definition digest, so that a definition is not loaded again for each call of its tool. */
-  private readonly kept = new BoundedMap<string, { readonly verdict: Judged; readonly until: number }>(MAX_KEPT);
+  private readonly kept = new BoundedMap<string, { readonly verdict: Judged; readonly until: number }>(MAX_CACHED);
 
   constructor(enforcement: SemanticEnforcement, clock: Clock) {
     this.enforcement = enforcement;
@@ -122,7 +122,7 @@ export class SemanticInspector implements Inspector, ActionControl {
       return null;
     }
     const verdict = await this.enforcement.verdictOf(question);
-    if (verdict.kind !== "failed") this.kept.set(key, { verdict: { ...verdict, cached: true }, until: now + KEPT_MS });
+    if (verdict.kind !== "failed") this.kept.set(key, { verdict: { ...verdict, cached: true }, until: now + CACHE_MS });
     return verdict;
   }
 }

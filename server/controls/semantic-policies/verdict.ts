@@ -26,7 +26,7 @@ const COMPLIANT = new Set(["compliant", "complies", "no_violation", "allow", "al
 const WORDS = ["verdict", "decision", "result"] as const;
 const BREAKS = ["violates", "violation", "violated", "blocked"] as const;
 const KEEPS = ["compliant", "allowed", "allow"] as const;
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 
 /**
  * Reads a judge's verdict in any of the forms that models use. A verdict counts only in a JSON object that is the
@@ -52,7 +52,7 @@ function verdictOf(objects: readonly JsonObject[]): JudgeVerdict {
   const reason = objects.map(({ reason: words }) => words).find((words) => typeof words === "string") ?? null;
   return {
     kind: signals.includes(true) ? "violation" : "compliant",
-    reason: reason === null ? null : (reason as string).slice(0, LONGEST_REASON),
+    reason: reason === null ? null : (reason as string).slice(0, MAX_REASON_LENGTH),
   };
 }
 

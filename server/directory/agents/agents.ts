@@ -274,7 +274,7 @@ export async function recordAgentHealth(directory: Directory, id: string, health
 }
 
 /** Claims agents whose cards were last fetched more than `ms` milliseconds ago; see `takeAgentsToRefresh` in the store. */
-export function takeAgentsNotSeenFor(
+export function takeAgentsDueForRefresh(
   { db, clock }: Pick<Directory, "db" | "clock">,
   ms: number,
   turns: TenantTurns,

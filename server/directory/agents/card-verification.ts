@@ -29,10 +29,10 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
   "RS384",
   "RS512",
 ]);
-const MOST_SIGNATURES = 10;
-const LONGEST = 8_192;
+const MAX_SIGNATURES = 10;
+const MAX_LENGTH = 8_192;
 /** How many keys with the same ID are tried. */
-const MOST_KEYS = 4;
+const MAX_KEYS = 4;
 
 export const hasSignatures = (card: Card): boolean => Array.isArray(card.signatures) && card.signatures.length > 0;
 export const isKnownAlgorithm = (alg: string): boolean => ALGORITHMS.has(alg);
@@ -40,9 +40,9 @@ export const isKnownAlgorithm = (alg: string): boolean => ALGORITHMS.has(alg);
 /** The readable signatures; unreadable ones are ignored. */
 export function readSignatures(card: Card): readonly ReadSignature[] {
   return cardsIn(card.signatures)
-    .slice(0, MOST_SIGNATURES)
+    .slice(0, MAX_SIGNATURES)
     .flatMap(({ protected: head, signature }) => {
-      if (typeof head !== "string" || typeof signature !== "string" || head.length > LONGEST || signature.length > LONGEST) return [];
+      if (typeof head !== "string" || typeof signature !== "string" || head.length > MAX_LENGTH || signature.length > MAX_LENGTH) return [];
       try {
         const { alg, kid, jku } = decodeProtectedHeader({ protected: head });
         if (typeof alg !== "string" || typeof kid !== "string" || kid === "") return [];
@@ -62,7 +62,7 @@ export async function heldSignature(
   const payloads = signedForms(card).map((text) => Buffer.from(text).toString("base64url"));
   for (const one of signatures) {
     if (!ALGORITHMS.has(one.alg)) continue;
-    const named = keys.filter(({ kid }) => kid === undefined || kid === one.kid).slice(0, MOST_KEYS);
+    const named = keys.filter(({ kid }) => kid === undefined || kid === one.kid).slice(0, MAX_KEYS);
     for (const jwk of named) if (await holds(one, jwk, payloads)) return one;
   }
   return null;

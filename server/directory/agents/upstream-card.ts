@@ -32,7 +32,7 @@ const PREFERRED: readonly (readonly [AgentVersion, AgentBinding])[] = [
   ["0.3", "jsonrpc"],
 ];
 
-const MOST_SKILLS = 1_000;
+const MAX_SKILLS = 1_000;
 
 const text = (value: JsonValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
 
@@ -76,7 +76,7 @@ export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): 
   if (!isObject(value)) return "the card is no JSON object";
   if (text(value.name) === null) return "the card has no name";
   const skills = cardsIn(value.skills);
-  if (skills.length > MOST_SKILLS) return `the card has more than ${MOST_SKILLS} skills`;
+  if (skills.length > MAX_SKILLS) return `the card has more than ${MAX_SKILLS} skills`;
   if (skills.some(({ id }) => text(id) === null)) return "a skill of the card has no id";
   if (new Set(skills.map(({ id }) => id)).size < skills.length) return "two skills of the card have the same id";
   const spoken = interfacesOf(value);
@@ -112,7 +112,7 @@ export interface CardDifference {
   readonly changes: string[];
 }
 
-const TOLD = [
+const COMPARED_MEMBERS = [
   "name",
   "description",
   "version",
@@ -124,8 +124,8 @@ const TOLD = [
   "url",
   "securitySchemes",
 ];
-const LONGEST = 200;
-const shown = (value: JsonValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, LONGEST));
+const MAX_LENGTH = 200;
+const shown = (value: JsonValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, MAX_LENGTH));
 
 /** How a card differs from the previous one, in words. `before` is null for the first card. */
 export function cardDifference(before: Card | null, after: Card): CardDifference {
@@ -138,7 +138,7 @@ export function cardDifference(before: Card | null, after: Card): CardDifference
     changes:
       before === null
         ? []
-        : TOLD.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name])).map(
+        : COMPARED_MEMBERS.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name])).map(
             (name) => `${name}: ${shown(before[name])} is now ${shown(after[name])}`,
           ),
   };

@@ -2,7 +2,7 @@ import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import type { BaselineEpoch, Baselines } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/assurance/ai-observations.ts";
+import { hoursOfSystem, MAX_PER_KIND, type ObservationRow, observationsOf } from "../../store/assurance/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/assurance/baseline-epochs.ts";
 import { replayTimes } from "../../store/assurance/replay.ts";
@@ -15,13 +15,13 @@ import { foundSystem } from "./ai-systems.ts";
 import { type HourOfCalls, type Metric, type NormalFigures, normalFigures, plotsOf } from "./drift-statistics.ts";
 
 const BASELINE_SCHEMA = "ai.gw/baseline/v1";
-const SHOWN_OF_A_KIND = 100;
+const MAX_LISTED_PER_KIND = 100;
 const KINDS = ["model", "tool", "caller", "prompt", "data"] as const;
 type SeenKind = (typeof KINDS)[number];
 
 /** After this many days the baseline is frozen from whatever was observed, unless there were fewer calls than this. */
 const LEARNED_WITHIN_DAYS = 30;
-const FEWEST_LEARNED = 200;
+const MIN_LEARNED_CALLS = 200;
 
 export type Normal = Record<string, string[]>;
 
@@ -44,7 +44,7 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
   const normal: Normal = {};
   for (const kind of KINDS) {
     const of = observations.filter((one) => one.kind === kind);
-    if (of.length < MOST_OF_A_KIND)
+    if (of.length < MAX_PER_KIND)
       normal[kind] = of
         .filter((one) => !isSetAside(one, windows))
         .map(({ subject }) => subject)
@@ -138,7 +138,7 @@ export async function hasLearned(
   const all = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call");
   if (all === undefined) return false;
   const days = (now - all.first_seen.getTime()) / 86_400_000;
-  return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= FEWEST_LEARNED && days >= LEARNED_WITHIN_DAYS);
+  return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= MIN_LEARNED_CALLS && days >= LEARNED_WITHIN_DAYS);
 }
 
 /** Costs are shown in dollars. */
@@ -159,7 +159,7 @@ export async function readBaselines(
   const seen = (kind: SeenKind) =>
     observations
       .filter((one) => one.kind === kind)
-      .slice(0, SHOWN_OF_A_KIND)
+      .slice(0, MAX_LISTED_PER_KIND)
       .map(({ subject, calls, first_seen, last_seen }) => ({
         subject,
         calls,

@@ -45,8 +45,8 @@ export interface Shift {
 
 /** A bucket with fewer calls is extended by the hours that follow. */
 const BUCKET_CALLS = 100;
-const FEWEST_BUCKETS = 10;
-const FEWEST_CALLS = 1_000;
+const MIN_BUCKETS = 10;
+const MIN_CALLS = 1_000;
 /**
  * CUSUM slack (half the shift to detect) and threshold, in standard deviations: less than one false alarm in 20,000
  * buckets of normal traffic.
@@ -59,11 +59,11 @@ const HOUR_MS = 3_600_000;
 /** Traffic varies by time of day and day of the week, so whole weeks are compared. */
 const WEEK_HOURS = 168;
 /** How far a week's volume must deviate: as a factor, and in standard deviations of pure chance for that many calls. */
-const LEAST_VOLUME = 1.5;
+const MIN_VOLUME = 1.5;
 const VOLUME_SPREADS = 5;
 
 /** Minimum standard deviation as a share of the mean, so that rounding raises no alarm for a metric that hardly varied. */
-const LEAST_SPREAD = 0.02;
+const MIN_SPREAD = 0.02;
 
 interface Bucket {
   readonly from: number;
@@ -90,7 +90,7 @@ const amount = (of: Measure["of"]): Measure => ({
   of,
   directions: [1, -1],
   matters: byShare(0.15),
-  chance: (mean) => LEAST_SPREAD * mean,
+  chance: (mean) => MIN_SPREAD * mean,
   shown: same,
   meant: same,
 });
@@ -149,7 +149,7 @@ export function normalFigures(hours: readonly HourOfCalls[]): NormalFigures {
 
 function figuresOf(buckets: readonly Bucket[], metric: BucketMetric): { mean: number; spread: number } | null {
   const calls = buckets.reduce((sum, bucket) => sum + bucket.calls, 0);
-  if (buckets.length < FEWEST_BUCKETS || calls < FEWEST_CALLS) return null;
+  if (buckets.length < MIN_BUCKETS || calls < MIN_CALLS) return null;
   const mean = buckets.reduce((sum, bucket) => sum + bucket.value * bucket.calls, 0) / calls;
   const squares = buckets.reduce((sum, { value }) => sum + (value - mean) ** 2, 0);
   const seen = Math.sqrt(squares / (buckets.length - 1));
@@ -187,7 +187,7 @@ export function plotsOf(hours: readonly HourOfCalls[], normal: NormalFigures): P
 function normalVolume(hours: readonly HourOfCalls[]): { mean: number; spread: number } | null {
   const whole = Math.floor(hours.length / WEEK_HOURS) * WEEK_HOURS;
   const calls = hours.slice(hours.length - whole).reduce((sum, hour) => sum + hour.calls, 0);
-  if (whole === 0 || calls < FEWEST_CALLS) return null;
+  if (whole === 0 || calls < MIN_CALLS) return null;
   const week = (WEEK_HOURS * calls) / whole;
   return { mean: week, spread: Math.sqrt(week) };
 }
@@ -250,7 +250,7 @@ export function isAnotherShift(
 
 function isOtherVolume(before: number, now: number): boolean {
   const factor = Math.max(now, 1) / Math.max(before, 1);
-  return factor >= LEAST_VOLUME || factor <= 1 / LEAST_VOLUME;
+  return factor >= MIN_VOLUME || factor <= 1 / MIN_VOLUME;
 }
 
 /** Compares the newest whole week with a normal week. */

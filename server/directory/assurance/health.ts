@@ -20,7 +20,7 @@ export interface HealthFacts {
 }
 
 /** With fewer calls a score would not be meaningful. */
-const FEWEST_CALLS = 200;
+const MIN_CALLS = 200;
 
 const FINDINGS: readonly (readonly [severity: string, score: number])[] = [
   ["critical", 0],
@@ -50,7 +50,7 @@ const ERRORS: readonly (readonly [share: number, score: number])[] = [
 export function healthOf(facts: HealthFacts): Omit<SystemHealth, "ai_system_id"> {
   const components = componentsOf(facts);
   const known = components.flatMap(({ score }) => score ?? []);
-  const isKnown = facts.traffic.calls >= FEWEST_CALLS && facts.hasBaseline;
+  const isKnown = facts.traffic.calls >= MIN_CALLS && facts.hasBaseline;
   const worst = Math.min(...known);
   // A bad score is shown even when little else is known.
   const score = isKnown || worst < 50 ? worst : null;

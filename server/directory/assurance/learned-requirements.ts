@@ -7,7 +7,7 @@ import { gateFor } from "./replay-runs.ts";
 const DAY_MS = 86_400_000;
 /** After this many days, a system with fewer calls than this cannot get a baseline. */
 const LEARNED_WITHIN_DAYS = 30;
-const FEWEST_CALLS = 200;
+const MIN_CALLS = 200;
 
 export const baselineKnown: LifecycleCheck = async ({ db, row, now }) => {
   const title = "What is normal for it is known, or being learned";
@@ -17,10 +17,10 @@ export const baselineKnown: LifecycleCheck = async ({ db, row, now }) => {
   if (calls === undefined)
     return lifecycleRequirement("baseline", title, true, `It is learned from its first call on, for ${LEARNED_WITHIN_DAYS} days at most.`);
   const until = new Date(calls.first_seen.getTime() + LEARNED_WITHIN_DAYS * DAY_MS);
-  const met = now < until || calls.calls >= FEWEST_CALLS;
+  const met = now < until || calls.calls >= MIN_CALLS;
   const detail = met
     ? `It is learned until ${until.toISOString()} at the latest.`
-    : `Learning ended ${until.toISOString()} with ${calls.calls} calls; ${FEWEST_CALLS} are needed.`;
+    : `Learning ended ${until.toISOString()} with ${calls.calls} calls; ${MIN_CALLS} are needed.`;
   return lifecycleRequirement("baseline", title, met, detail);
 };
 

@@ -10,7 +10,7 @@ import { foundSystem } from "./ai-systems.ts";
 const HOUR_MS = 3_600_000;
 const LEARNED_MS = 14 * 24 * HOUR_MS;
 /** With fewer active hours, no usual rhythm can be established. */
-const FEWEST_HOURS = 24;
+const MIN_HOURS = 24;
 /** Twice the checkpoint interval. */
 export const ANCHORED_WITHIN_MS = 120_000;
 const STALE_AFTER = 3;
@@ -21,7 +21,7 @@ const SILENT_AFTER = 6;
  * between two of them is taken as usual. `lastCall` and `now` are epoch milliseconds.
  */
 export function livenessIn(hours: readonly number[], lastCall: number | null, now: number): Pick<Liveness, "status" | "expectation"> {
-  if (lastCall === null || hours.length < FEWEST_HOURS) return { status: "unknown", expectation: null };
+  if (lastCall === null || hours.length < MIN_HOURS) return { status: "unknown", expectation: null };
   const gaps = hours.slice(1).map((hour, i) => hour - (hours[i] ?? hour));
   const usual = Math.max(HOUR_MS, ...gaps);
   const silent = now - lastCall;
@@ -37,8 +37,8 @@ export function livenessIn(hours: readonly number[], lastCall: number | null, no
 }
 
 /** With fewer signs of activity, a control's usual rate is unknown. */
-const FEWEST_SIGNS = 20;
-const FEWEST_CALLS = 20;
+const MIN_SIGNS = 20;
+const MIN_CALLS = 20;
 /** Caps the assumed share of calls that a control inspects, so that one call it skips means nothing. */
 const HIGHEST_SHARE = 0.9;
 /** The probability of so many calls without a sign from a working control, below which it is stale or silent. */
@@ -50,11 +50,11 @@ export function controlLivenessIn({ looked, calls, since_last: since }: Pick<Con
   readonly status: Liveness["status"];
   readonly share: number | null;
 } {
-  if (looked < FEWEST_SIGNS) return { status: "unknown", share: null };
+  if (looked < MIN_SIGNS) return { status: "unknown", share: null };
   const share = Math.min(1, looked / Math.max(1, calls - since));
   const unlikely = (1 - Math.min(HIGHEST_SHARE, share)) ** since;
   if (since === 0) return { status: "live", share };
-  if (since < FEWEST_CALLS || unlikely >= STALE_BELOW) return { status: "quiet", share };
+  if (since < MIN_CALLS || unlikely >= STALE_BELOW) return { status: "quiet", share };
   return { status: unlikely >= SILENT_BELOW ? "stale" : "silent", share };
 }
 

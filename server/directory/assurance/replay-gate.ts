@@ -15,8 +15,8 @@ export interface GateFacts {
 
 const DAY_MS = 86_400_000;
 const GOOD_FOR_DAYS = 7;
-const MOST_ERRORS = 0.02;
-const LEAST_COVERAGE = 0.8;
+const MAX_ERRORS = 0.02;
+const MIN_COVERAGE = 0.8;
 /** How far below the threshold the lower bound of the pass rate may be. */
 const BOUND_SLACK = 0.05;
 
@@ -38,8 +38,8 @@ export function replayGateOf({ suite, contractDigest, run, newModels, now }: Gat
   if (failures.length > 0) return { ...result, verdict: "failed", reasons: failures };
   const doubts = [
     ...(totals.must_skipped > 0 ? [`${totals.must_skipped} cases that must pass are not kept any more.`] : []),
-    ...(coverage < LEAST_COVERAGE ? [`Only ${percent(coverage)} of the cases are still kept.`] : []),
-    ...(totals.errors > MOST_ERRORS * replayed ? [`${totals.errors} cases could not be carried out.`] : []),
+    ...(coverage < MIN_COVERAGE ? [`Only ${percent(coverage)} of the cases are still kept.`] : []),
+    ...(totals.errors > MAX_ERRORS * replayed ? [`${totals.errors} cases could not be carried out.`] : []),
     ...(bound < suite.threshold - BOUND_SLACK ? [`${counted} cases are too few to say that ${percent(suite.threshold)} pass.`] : []),
   ];
   if (doubts.length > 0) return { ...result, verdict: "inconclusive", reasons: doubts };

@@ -19,7 +19,7 @@ const THRESHOLD = 0.95;
 const REPEATS = 3;
 const DAY_MS = 86_400_000;
 /** How many recent calls cases are sampled from. */
-const LOOKED_AT = 5_000;
+const SAMPLED_CALLS = 5_000;
 /** Refusals that depend on usage or capacity at that moment, and so would not recur in a replay. */
 const OF_THE_MOMENT = /^(?:rate_limit|usage_limit|concurrency_limit|run_ceiling|too_many|tool_call_limit|run_finalized|ai_system_)/;
 
@@ -103,7 +103,7 @@ export async function freezeSuite(write: Write, tenantId: string, systemId: stri
     return { ...frozen, must: one.must ?? true, reaches_tools: one.reaches_tools ?? false, expect };
   });
   const since = new Date(write.now.getTime() - days * DAY_MS);
-  const recent = size === 0 ? [] : await recordedCalls(write.trx, tenantId, systemId, since, LOOKED_AT);
+  const recent = size === 0 ? [] : await recordedCalls(write.trx, tenantId, systemId, since, SAMPLED_CALLS);
   const candidates = recent
     .filter(({ id }) => !cases.some((one) => one.row_id === id))
     .flatMap((row) => candidateOf(row) ?? [])

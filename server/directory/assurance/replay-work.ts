@@ -96,7 +96,7 @@ export async function endReplayWork(directory: Directory, work: ReplayWork, { to
   });
 }
 
-export interface KeptRequest {
+export interface ReplayRequest {
   /** SHA-256 of the stored request. */
   readonly digest: string;
   /** Null if it cannot be replayed. */
@@ -104,14 +104,14 @@ export interface KeptRequest {
 }
 
 /** The stored requests of the calls with these IDs, as far as they are still kept. */
-export async function keptRequests(
+export async function replayRequests(
   { db }: Directory,
   { tenant_id, ai_system_id }: ReplayWork,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, KeptRequest>> {
+): Promise<ReadonlyMap<string, ReplayRequest>> {
   const rows = await callsById(db, tenant_id, ai_system_id, ids);
   return new Map(
-    rows.flatMap((row): [string, KeptRequest][] =>
+    rows.flatMap((row): [string, ReplayRequest][] =>
       row.request_body_preview === null ? [] : [[row.id, { digest: sha256Hex(row.request_body_preview), request: recordedRequest(row) }]],
     ),
   );

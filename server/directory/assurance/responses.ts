@@ -38,7 +38,7 @@ import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 const EFFECTS: Record<ResponseAction, string> = {
   require_approval: "Somebody approves each of its actions before it happens.",
@@ -166,7 +166,7 @@ export async function previewResponse(
   body: ResponsePolicyCreate,
 ): Promise<ResponsePreview> {
   await foundSystem(db, tenantId, systemId);
-  const { items } = await findingPage(db, tenantId, { systemId, status: "open" }, { limit: MOST_SHOWN, offset: 0 });
+  const { items } = await findingPage(db, tenantId, { systemId, status: "open" }, { limit: MAX_SHOWN, offset: 0 });
   const now = clock.now();
   const [traffic] = await trafficOf(db, tenantId, [systemId], new Date(now - DAY_MS));
   return {

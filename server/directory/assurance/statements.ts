@@ -15,7 +15,7 @@ import { foundSystem } from "./ai-systems.ts";
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
 /** Bounded because every answer reads all rows of the window. */
-const MOST_DAYS = 93;
+const MAX_DAYS = 93;
 const NAMED = 100;
 const PAGE = 200;
 
@@ -31,7 +31,7 @@ async function scopeOf({ db, clock }: Directory, tenantId: string, systemId: str
   if (from >= to) throw invalidField("from", "must be before to");
   // Row IDs cannot encode earlier times.
   if (from.getTime() < 0) throw invalidField("from", "must not be before 1970");
-  if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS) throw invalidField("from", `must be at most ${MOST_DAYS} days before to`);
+  if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) throw invalidField("from", `must be at most ${MAX_DAYS} days before to`);
   return { tenantId, systemId, from, to };
 }
 

@@ -29,13 +29,13 @@ import { livenessOf, usualHours } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 /** Minimum interval between checks of a system, since a busy one always has news. */
-const LOOKED_AT_MOST_MS = 2_000;
+const MIN_CHECK_INTERVAL_MS = 2_000;
 /** Systems without news are checked at this interval too, because silence produces no news. */
-const LOOKED_AT_MS = 60_000;
+const CHECK_INTERVAL_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Bounded, because the ledger is read only once per run. */
 const RUN_FOR_MS = 5_000;
-const LOOKED_AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 /** After one of these resolutions, seeing the same again is no new finding. */
 const SETTLED = new Set(["false_positive", "risk_accepted", "duplicate"]);
 
@@ -75,8 +75,8 @@ export class DriftWatch {
     const began = this.directory.clock.now();
     const due = systems.filter((one) => this.isDue(one, began)).sort((a, b) => since(a) - since(b));
     // Stops after a while, so that new ledger rows are read before more systems are checked.
-    for (let at = 0; at < due.length && this.directory.clock.now() - began <= RUN_FOR_MS; at += LOOKED_AT_ONCE)
-      await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map((one) => this.watch(one)));
+    for (let at = 0; at < due.length && this.directory.clock.now() - began <= RUN_FOR_MS; at += MAX_CONCURRENT)
+      await Promise.all(due.slice(at, at + MAX_CONCURRENT).map((one) => this.watch(one)));
     const known = new Set(systems.map(({ id }) => id));
     for (const map of [this.lastWatched, this.conformances, this.hourly]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
   }
@@ -84,7 +84,7 @@ export class DriftWatch {
   private isDue({ id, news }: WatchedSystem, now: number): boolean {
     const before = this.lastWatched.get(id);
     if (before === undefined) return true;
-    return now - before.at >= LOOKED_AT_MS || (now - before.at >= LOOKED_AT_MOST_MS && before.news !== news);
+    return now - before.at >= CHECK_INTERVAL_MS || (now - before.at >= MIN_CHECK_INTERVAL_MS && before.news !== news);
   }
 
   private async watch({ tenant_id: tenantId, id, configuration, news }: WatchedSystem): Promise<void> {

@@ -89,7 +89,7 @@ export class BatchStore {
   readonly closeSubmission = (...by: Tail<typeof departures.closeSubmission>) => departures.closeSubmission(this.db, ...by);
   readonly takeAnswered = (job: lines.LinesOf, owner: string, chain: string, most: number) =>
     departures.takeAnswered(this.db, job, owner, chain, most, LEFT_TO_ITS_CHAIN_SECONDS);
-  readonly returnUngiven = (owner: string, inHand: readonly string[]) => departures.returnUngiven(this.db, owner, inHand);
+  readonly returnUndelivered = (owner: string, inHand: readonly string[]) => departures.returnUndelivered(this.db, owner, inHand);
   readonly returnAnswered = (owner: string, jobId: string, line: number) => departures.returnAnswered(this.db, owner, jobId, line);
 }
 

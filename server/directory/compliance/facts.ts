@@ -10,7 +10,7 @@ import {
 } from "../../store/compliance/compliance-facts.ts";
 import type { FactWindow } from "../../store/compliance/fact-window.ts";
 import type { Trx } from "../../store/database.ts";
-import { readStanding, type Standing } from "../../store/compliance/compliance-standing.ts";
+import { readComplianceState, type Standing } from "../../store/compliance/compliance-standing.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants/tenants.ts";
 import { faultInWords } from "../assurance/chain-verdicts.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
@@ -50,7 +50,7 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     checkpoints: await countCheckpoints(trx, window),
     faults: await chainFaults(trx, window.tenantId),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
-    standing: await readStanding(trx, window, tenant.data_retention, NO_PASSWORD),
+    standing: await readComplianceState(trx, window, tenant.data_retention, NO_PASSWORD),
   };
 }
 

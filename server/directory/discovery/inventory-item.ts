@@ -25,12 +25,12 @@ export interface Inventory {
 /** The file is not in the declared format; the message says how. */
 export class InvalidInventory extends Error {}
 
-export const MOST_ITEMS = 50_000;
-const LONGEST = 200;
+export const MAX_ITEMS = 50_000;
+const MAX_LENGTH = 200;
 const MAX_ENDPOINTS = 10;
 
 /** A text that can be stored and shown; null if it is not a string, empty, too long or not storable. */
-export function keptText(value: unknown, longest = LONGEST): string | null {
+export function truncatedText(value: unknown, longest = MAX_LENGTH): string | null {
   if (typeof value !== "string" || !isStorableText(value)) return null;
   const text = withoutSteering(value).trim();
   return text === "" || text.length > longest ? null : text;
@@ -39,7 +39,7 @@ export function keptText(value: unknown, longest = LONGEST): string | null {
 /** Web addresses without the parts that may hold secrets: user, query and fragment. */
 export function endpointsOf(values: readonly unknown[]): string[] {
   const found = values.flatMap((value) => {
-    const text = keptText(value, 2000);
+    const text = truncatedText(value, 2000);
     if (text === null || !URL.canParse(text)) return [];
     const { protocol, origin, pathname } = new URL(text);
     return /^https?:$/.test(protocol) && origin.length + pathname.length <= 500 ? [`${origin}${pathname === "/" ? "" : pathname}`] : [];

@@ -1,4 +1,4 @@
-import { asList, asRecord, endpointsOf, type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
+import { asList, asRecord, endpointsOf, type Inventory, InvalidInventory, MAX_ITEMS, truncatedText } from "./inventory-item.ts";
 
 /** The entries of a file: cards or descriptions in an array, a single one, or under `agents` or `servers`. */
 function entriesOf(document: unknown): { type: "agent" | "mcp_server"; value: unknown }[] {
@@ -18,21 +18,21 @@ function entriesOf(document: unknown): { type: "agent" | "mcp_server"; value: un
 export function readAgentInventory(document: unknown): Inventory {
   const inventory: Inventory = { items: [], skipped: [] };
   const entries = entriesOf(document);
-  if (entries.length > MOST_ITEMS) throw new InvalidInventory(`holds more than ${MOST_ITEMS} assets`);
+  if (entries.length > MAX_ITEMS) throw new InvalidInventory(`holds more than ${MAX_ITEMS} assets`);
   for (const [index, { type, value }] of entries.entries()) {
     const entry = asRecord(value);
-    const name = keptText(entry?.name);
+    const name = truncatedText(entry?.name);
     if (entry === null || name === null) {
       inventory.skipped.push({ item: String(index), reason: "has no name, or a longer one than 200 characters" });
       continue;
     }
     const interfaces = [...asList(entry.supportedInterfaces), ...asList(entry.additionalInterfaces), ...asList(entry.remotes)];
     const endpoints = endpointsOf([entry.url, entry.card_url, entry.endpoint, ...interfaces.map((one) => asRecord(one)?.url)]);
-    const provider = keptText(asRecord(entry.provider)?.organization) ?? keptText(entry.provider);
+    const provider = truncatedText(asRecord(entry.provider)?.organization) ?? truncatedText(entry.provider);
     inventory.items.push({
       asset_type: type,
       name,
-      version: keptText(entry.version, 100),
+      version: truncatedText(entry.version, 100),
       endpoints,
       attributes: provider === null ? {} : { provider },
       key: [name, endpoints[0] ?? null],

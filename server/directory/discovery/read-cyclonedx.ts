@@ -1,4 +1,4 @@
-import { asList, asRecord, endpointsOf, type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
+import { asList, asRecord, endpointsOf, type Inventory, InvalidInventory, MAX_ITEMS, truncatedText } from "./inventory-item.ts";
 
 const VERSIONS = ["1.5", "1.6", "1.7"];
 const PROPERTY = "gw:asset_type";
@@ -39,17 +39,17 @@ export function readCyclonedx(document: unknown): Inventory {
     put("service", part.services);
     const type = next.kind === "service" ? serviceType(part) : part.type === "machine-learning-model" ? ("model" as const) : null;
     if (type === null) continue;
-    const name = keptText(part.name);
+    const name = truncatedText(part.name);
     if (name === null) {
-      inventory.skipped.push({ item: keptText(part["bom-ref"]) ?? "", reason: "has no name, or a longer one than 200 characters" });
+      inventory.skipped.push({ item: truncatedText(part["bom-ref"]) ?? "", reason: "has no name, or a longer one than 200 characters" });
       continue;
     }
-    if (inventory.items.length >= MOST_ITEMS) throw new InvalidInventory(`holds more than ${MOST_ITEMS} assets`);
-    const group = keptText(part.group) ?? keptText(asRecord(part.provider ?? part.supplier)?.name);
+    if (inventory.items.length >= MAX_ITEMS) throw new InvalidInventory(`holds more than ${MAX_ITEMS} assets`);
+    const group = truncatedText(part.group) ?? truncatedText(asRecord(part.provider ?? part.supplier)?.name);
     inventory.items.push({
       asset_type: type,
       name,
-      version: keptText(part.version, 100),
+      version: truncatedText(part.version, 100),
       endpoints: endpointsOf(asList(part.endpoints)),
       attributes: {
         ...(group === null ? {} : { group }),

@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
-import { type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
+import { type Inventory, InvalidInventory, MAX_ITEMS, truncatedText } from "./inventory-item.ts";
 
 /** Column names used by the exports of device managers. */
 const COLUMNS = {
@@ -92,8 +92,8 @@ export function readMdmCsv(text: string, now: Date): Inventory {
   for (const [index, row] of rows.entries()) {
     const cell = (column: keyof typeof COLUMNS) => row[columns[column]];
     const item = `line ${index + 2}`;
-    const application = keptText(cell("application"));
-    const device = keptText(cell("device"), 100);
+    const application = truncatedText(cell("application"));
+    const device = truncatedText(cell("device"), 100);
     if (application === null || device === null) {
       inventory.skipped.push({ item, reason: "has no device or no application" });
       continue;
@@ -103,17 +103,17 @@ export function readMdmCsv(text: string, now: Date): Inventory {
       inventory.skipped.push({ item, reason: "is no AI client" });
       continue;
     }
-    if (inventory.items.length >= MOST_ITEMS) throw new InvalidInventory(`holds more than ${MOST_ITEMS} AI clients`);
+    if (inventory.items.length >= MAX_ITEMS) throw new InvalidInventory(`holds more than ${MAX_ITEMS} AI clients`);
     const seen = Date.parse(cell("last_seen") ?? "");
     inventory.items.push({
       asset_type: "local_ai_client",
       name: application,
-      version: keptText(cell("version"), 100),
+      version: truncatedText(cell("version"), 100),
       endpoints: [],
       attributes: { client },
       key: [device, client],
       device_id: device,
-      device_name: keptText(cell("device_name")),
+      device_name: truncatedText(cell("device_name")),
       // A timestamp from a clock that is ahead must not hide later sightings.
       seen_at: Number.isNaN(seen) || seen < 0 ? null : new Date(Math.min(seen, now.getTime())),
     });

@@ -1,4 +1,4 @@
-import { MOST_BYTES } from "../../kernel/files/file-kinds.ts";
+import { MAX_BYTES } from "../../kernel/files/file-kinds.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
@@ -19,9 +19,9 @@ import { ABANDONED_MS, type Files, type ReceivedFile, type StoredFile } from "./
 export type ResumableUpload = ResumableUploadRow;
 
 /** Limits of one caller. */
-const MOST_UNDER_WAY = { uploads: 64, bytes: 4 * MOST_BYTES };
+const MAX_IN_PROGRESS = { uploads: 64, bytes: 4 * MAX_BYTES };
 /** Keeps a client that sends pieces of a few bytes from filling the store with them. */
-const MOST_PIECES = 1_000;
+const MAX_PIECES = 1_000;
 
 /** Files uploaded in several requests, to any process: each piece is stored as it arrives, and the file after the last one. */
 export class ResumableUploads {
@@ -35,10 +35,10 @@ export class ResumableUploads {
 
   /** Returns the ID of a new upload of `bytes` bytes. */
   async begin(owner: FileOwner, displayName: string | null, bytes: number): Promise<string | Refusal> {
-    if (bytes > MOST_BYTES) return refuse("file_too_large", `A file is at most ${MOST_BYTES / 1024 / 1024} MiB.`);
+    if (bytes > MAX_BYTES) return refuse("file_too_large", `A file is at most ${MAX_BYTES / 1024 / 1024} MiB.`);
     const { db, clock } = this.parts;
     const upload = { id: ulid(), display_name: displayName, size_bytes: bytes, expires_at: new Date(clock.now() + ABANDONED_MS) };
-    return (await insertResumableUpload(db, owner, upload, MOST_UNDER_WAY)) ? upload.id : refuse("too_many_uploads");
+    return (await insertResumableUpload(db, owner, upload, MAX_IN_PROGRESS)) ? upload.id : refuse("too_many_uploads");
   }
 
   /** Refuses uploads of other callers and expired ones as not found. */
@@ -49,12 +49,12 @@ export class ResumableUploads {
 
   /** Appends a piece. If another request appended one meanwhile, this one is discarded. */
   async add(upload: ResumableUpload, { id: key, bytes }: ReceivedFile): Promise<Refusal | null> {
-    const isAdded = upload.pieces.length < MOST_PIECES && (await addUploadPiece(this.parts.db, upload, { key, bytes }));
+    const isAdded = upload.pieces.length < MAX_PIECES && (await addUploadPiece(this.parts.db, upload, { key, bytes }));
     if (isAdded) return null;
     await this.files.discard({ id: key });
-    return upload.pieces.length < MOST_PIECES
+    return upload.pieces.length < MAX_PIECES
       ? refuse("file_not_found", "The upload has gone on meanwhile.")
-      : refuse("file_too_large", `An upload is at most ${MOST_PIECES} pieces.`);
+      : refuse("file_too_large", `An upload is at most ${MAX_PIECES} pieces.`);
   }
 
   /** Joins all pieces and `last` into a file, and removes the pieces. */

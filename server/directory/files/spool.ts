@@ -9,7 +9,7 @@ import { fileBytes } from "../../runtime/file-bytes.ts";
 import type { AudioLengths } from "../../runtime/sound-length.ts";
 
 /** How many files one tenant's ongoing calls may hold. */
-const MOST_OF_ONE = 64;
+const MAX_PER_TENANT = 64;
 
 /**
  * Files uploaded with ongoing calls, kept on disk instead of in memory, in a directory held by one process. Opening it
@@ -39,7 +39,7 @@ export class Spool {
     kind: FileKind,
   ): Promise<MediaFile | Refusal> {
     const under = this.held.get(tenantId) ?? 0;
-    if (under >= MOST_OF_ONE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
+    if (under >= MAX_PER_TENANT) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     this.held.set(tenantId, under + 1);
     const path = join(this.path, ulid());
     const taken = await this.take(tenantId, path, field, name, bytes, kind);

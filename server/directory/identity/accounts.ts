@@ -18,7 +18,7 @@ import type { Write } from "../writes/write.ts";
 import { type Claims, formerSubjectOf, judged, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
-import { shutOutEndUser, signOutAdmin } from "./sign-on-sessions.ts";
+import { endAccessOfEndUser, signOutAdmin } from "./sign-on-sessions.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
@@ -52,7 +52,7 @@ async function refusedAndOut(
   const refused = refusedSignOn(reason ?? "None of their groups is mapped to a role.");
   const known = subject === null ? undefined : await knownAs(write, place, subject, claims);
   if (known === undefined) throw refused;
-  if (known.end_user_id !== null) await shutOutEndUser(write, place, known.end_user_id, known.last_login);
+  if (known.end_user_id !== null) await endAccessOfEndUser(write, place, known.end_user_id, known.last_login);
   if (known.admin_user_id !== null) await signOutAdmin(write, place, known.admin_user_id);
   return refused;
 }

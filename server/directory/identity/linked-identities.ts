@@ -16,7 +16,7 @@ import { notifyUser } from "../people/end-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { guardOwner, membershipSource, settingsOf } from "./identity-providers.ts";
-import { shutOutEndUser, signOutAdmin } from "./sign-on-sessions.ts";
+import { endAccessOfEndUser, signOutAdmin } from "./sign-on-sessions.ts";
 
 const RESOURCE = "identity-providers";
 
@@ -121,6 +121,6 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
   });
   if (end_user_id !== null) await setMembershipsOf(write.trx, tenantId, membershipSource(providerId), end_user_id, []);
   const place = { tenantId, name: provider.name, settings: settingsOf(provider) };
-  if (end_user_id !== null) await shutOutEndUser(write, place, end_user_id, last_login);
+  if (end_user_id !== null) await endAccessOfEndUser(write, place, end_user_id, last_login);
   if (admin_user_id !== null) await signOutAdmin(write, place, admin_user_id);
 }

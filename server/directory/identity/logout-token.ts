@@ -13,7 +13,7 @@ export interface LogoutToken {
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 const TOLERANCE_SECONDS = 60;
-const LONGEST_SECONDS = 600;
+const MAX_SECONDS = 600;
 const MAX_LENGTH = 16_384;
 
 /** Throws unless the token is a valid logout token of that issuer for that client (OpenID Connect Back-Channel Logout 1.0, 2.4 and 2.6). */
@@ -48,7 +48,7 @@ async function verified(
     algorithms: SIGNATURE_ALGORITHMS,
     requiredClaims: ["iat", "exp", "jti", "events"],
     clockTolerance: TOLERANCE_SECONDS,
-    maxTokenAge: LONGEST_SECONDS,
+    maxTokenAge: MAX_SECONDS,
     currentDate: new Date(clock.now()),
   });
   const { events, nonce, sub, sid, jti, exp = 0 } = payload;

@@ -19,7 +19,7 @@ export interface ProviderSession {
 }
 
 /** No page session lasts longer, although a token may if so configured. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+const RETENTION_MS = 30 * 24 * 3_600_000;
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
 const contextOf = (id: string) => `sign_on_sessions.id_token_sealed:${id}`;
 const named = (place: Pick<SignOnPlace, "id">, name: string) => sha256Hex(`${place.id} ${name}`);
@@ -44,7 +44,7 @@ export async function noteSignOnSession(
     session_hash: session.sessionId === null ? null : named(place, session.sessionId),
     id_token_sealed: idToken === null ? null : secrets.seal(idToken, contextOf(id)),
     created_at: new Date(clock.now()),
-    expires_at: new Date(clock.now() + KEPT_MS),
+    expires_at: new Date(clock.now() + RETENTION_MS),
   });
 }
 
@@ -67,7 +67,7 @@ export async function signOutByProvider(write: Write, place: SignOnPlace, token:
  * Signs out a person whom the provider no longer admits, and suspends their API keys if the provider is configured to. The
  * keys of a person whom it never admitted do not depend on it, so they are left alone.
  */
-export async function shutOutEndUser(
+export async function endAccessOfEndUser(
   write: Write,
   place: Pick<SignOnPlace, "tenantId" | "name" | "settings">,
   id: string,

@@ -32,7 +32,7 @@ export async function keepStep(
 }
 
 /** Null unless the step belongs to this browser, has not expired and was not taken before. */
-export async function takeKeptStep(
+export async function takeStoredStep(
   directory: Directory,
   { kind, secret, binding }: { kind: "state" | "code"; secret: string; binding: string },
 ): Promise<{ providerId: string; content: Record<string, unknown> } | null> {

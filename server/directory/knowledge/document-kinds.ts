@@ -17,4 +17,4 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KnowledgeDocument["kind"]>>
 };
 
 /** Bytes. */
-export const LARGEST_DOCUMENT = 32 * 1024 * 1024;
+export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;

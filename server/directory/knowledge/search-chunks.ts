@@ -35,7 +35,7 @@ const CANDIDATES = 200;
 /** Fewer suffice in memory, where candidates are ranked by more than their signs. */
 const CANDIDATES_IN_MEMORY = 64;
 /** If some documents are restricted, the database's answer is delayed to a multiple of this many milliseconds. */
-const TOLD_MS = 250;
+const RESPONSE_STEP_MS = 250;
 /** How many results of each half enter the combined ranking. */
 const RANKED = 60;
 /** The usual constant of reciprocal rank fusion, which sets the weight of top ranks. */
@@ -90,7 +90,7 @@ async function candidatesInDatabase(db: Database, scope: SearchScope, text: stri
     chunksByWords(db, scope, text, RANKED),
     ...vectors.map((vector) => nearBySigns(db, scope, vector, ready)),
   ]);
-  if (someOnly && scope.principals !== null) await delay(TOLD_MS - ((performance.now() - startedAt) % TOLD_MS));
+  if (someOnly && scope.principals !== null) await delay(RESPONSE_STEP_MS - ((performance.now() - startedAt) % RESPONSE_STEP_MS));
   return { byWords, bySigns };
 }
 

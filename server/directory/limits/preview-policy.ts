@@ -7,7 +7,7 @@ import { documentOf } from "./merge.ts";
 import { policyChanges } from "./policy-changes.ts";
 import type { PolicyDocument } from "./rules.ts";
 
-const MOST_CHANGES = 500;
+const MAX_CHANGES = 500;
 
 /** The effect of a document before it is saved. Refuses whatever saving it would refuse, and changes nothing. */
 export async function previewPolicy(
@@ -17,7 +17,7 @@ export async function previewPolicy(
   document: PolicyDocument,
 ): Promise<PolicyPreview> {
   const planned = await planPolicy(directory.db, tenantId, of, document);
-  const { changes, total } = await inTurns(policyChanges(planned, of, MOST_CHANGES), { took: () => undefined });
+  const { changes, total } = await inTurns(policyChanges(planned, of, MAX_CHANGES), { took: () => undefined });
   const used = of.kind === "llm_limits" ? (await consumptionIn(directory, tenantId, planned.after, of.groupId)).limits : [];
   return {
     effective: documentOf(planned.after.effective(of.groupId, of.kind, planned.itemId)) as Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../bounded-map.ts";
 import type { ModelEntry, TenantSnapshot } from "../snapshot.ts";
 
-const MOST = 2_000;
+const MAX = 2_000;
 
 /**
  * Models used by running batches and videos: as they are now or, if deleted meanwhile, as this process last knew them,
@@ -9,7 +9,7 @@ const MOST = 2_000;
  * process that used the model.
  */
 export class KnownModels {
-  private readonly last = new BoundedMap<string, ModelEntry>(MOST);
+  private readonly last = new BoundedMap<string, ModelEntry>(MAX);
   private readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
 
   constructor(tenant: KnownModels["tenant"]) {

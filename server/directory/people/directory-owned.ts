@@ -5,7 +5,7 @@ import { scimUserOf } from "../../store/provisioning/scim-users.ts";
 import type { Trx } from "../../store/database.ts";
 
 /** The fields that a directory manages, by their names in manual changes. */
-const KEPT = ["username", "email", "display_name"] as const;
+const PROFILE_FIELDS = ["username", "email", "display_name"] as const;
 
 function owned(source: string): Refused {
   return new Refused(refuse("directory_owned", undefined, { extra: { directory: source } }));
@@ -18,11 +18,13 @@ function owned(source: string): Refused {
 export async function guardDirectoryPerson(
   trx: Trx,
   person: { readonly id: string; readonly tenant_id: string; readonly is_active: boolean } & Readonly<
-    Record<(typeof KEPT)[number], string | null>
+    Record<(typeof PROFILE_FIELDS)[number], string | null>
   >,
-  change: Readonly<Partial<Record<(typeof KEPT)[number], string | null | undefined>>> & { readonly is_active?: boolean | undefined },
+  change: Readonly<Partial<Record<(typeof PROFILE_FIELDS)[number], string | null | undefined>>> & {
+    readonly is_active?: boolean | undefined;
+  },
 ): Promise<void> {
-  const changes = KEPT.some((name) => change[name] !== undefined && change[name] !== person[name]);
+  const changes = PROFILE_FIELDS.some((name) => change[name] !== undefined && change[name] !== person[name]);
   const revives = change.is_active === true && !person.is_active;
   if (!changes && !revives) return;
   const kept = await scimUserOf(trx, person.tenant_id, person.id);

@@ -42,7 +42,7 @@ export async function logInAnyAdmin(
     refusals.set(kind, outcome);
   }
   for (const kind of (["system", "tenant"] as const).filter((one) => !tried.includes(one))) {
-    const refusal = await failedOnNobody(logins, kind, given, origin);
+    const refusal = await failUnknownLogin(logins, kind, given, origin);
     if (refusal !== null) refusals.set(kind, refusal);
   }
   const [first, second] = [refusals.get("system"), refusals.get("tenant")];
@@ -60,7 +60,7 @@ async function refusalOr(login: Promise<SignIn | AdminCodeOwed>): Promise<Outcom
 }
 
 /** Counts a failure for a missing account, with the same work as for an existing one. Returns the refusal if throttled. */
-async function failedOnNobody(logins: Logins, kind: Kind, given: Given, { address }: LoginOrigin): Promise<Refused | null> {
+async function failUnknownLogin(logins: Logins, kind: Kind, given: Given, { address }: LoginOrigin): Promise<Refused | null> {
   const account = accountOfLogin(kind, kind === "system" ? null : given.tenantId, given.username);
   const outcome = await logins.throttle.attempt(account, address, (turn) => logins.dummyVerify(given.password, turn));
   return outcome.ran ? null : tooManyLogins(outcome.retryAfter);

@@ -29,7 +29,7 @@ export interface PageSessionHolder {
 
 /** The idle timeout and the maximum duration of a session. */
 const IDLE_MS = 12 * 3_600_000;
-export const LONGEST_MS = 7 * 24 * 3_600_000;
+export const MAX_SESSION_MS = 7 * 24 * 3_600_000;
 /** Browser tabs that renew at the same moment all send the same cookie. */
 const SAME_MOMENT_MS = 20_000;
 /** A token younger than this counts as freshly issued. */
@@ -40,7 +40,7 @@ const PAGE_TOKEN_SECONDS = 900;
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
 const newSecret = () => randomBytes(32).toString("base64url");
 const endOf = (now: number, createdAt: number, endsAt: number | null) =>
-  new Date(Math.min(now + IDLE_MS, createdAt + LONGEST_MS, endsAt ?? Number.POSITIVE_INFINITY));
+  new Date(Math.min(now + IDLE_MS, createdAt + MAX_SESSION_MS, endsAt ?? Number.POSITIVE_INFINITY));
 
 type Parts = Pick<Directory, "db" | "clock">;
 

@@ -149,7 +149,13 @@ const namesOf = ({ display_name: name, external_id: externalId }: Pick<ScimGroup
 
 const taken = (what: string) => new Refused(refuse("conflict", `There is already a group with this ${what}.`));
 
-async function refuseTwins(write: Write, caller: ScimCaller, id: string, displayName: string, externalId: string | null): Promise<void> {
+async function refuseDuplicates(
+  write: Write,
+  caller: ScimCaller,
+  id: string,
+  displayName: string,
+  externalId: string | null,
+): Promise<void> {
   const named = await endUserGroupIdByName(write.trx, caller.tenantId, displayName);
   if (named !== undefined && named !== id) throw taken("displayName");
   if (externalId === null) return;
@@ -164,7 +170,7 @@ export async function createScimGroup(
   request: ScimRequest,
 ): Promise<StoredGroup> {
   const id = uuid();
-  await refuseTwins(write, caller, id, group.displayName, group.externalId);
+  await refuseDuplicates(write, caller, id, group.displayName, group.externalId);
   const times = { created_at: write.now, updated_at: write.now };
   await endUserGroupStore.insert(write.trx, {
     id,
@@ -200,7 +206,7 @@ export async function changeScimGroup(
   const displayName = change.displayName ?? row.display_name;
   const externalId = change.externalId === undefined ? row.external_id : change.externalId;
   const changed = [...(displayName === row.display_name ? [] : ["displayName"]), ...(externalId === row.external_id ? [] : ["externalId"])];
-  if (changed.length > 0) await refuseTwins(write, caller, id, displayName, externalId);
+  if (changed.length > 0) await refuseDuplicates(write, caller, id, displayName, externalId);
   const moved = await moveMembers(write, caller, id, change.members);
   const [before, after] = [namesOf(row), namesOf({ display_name: displayName, external_id: externalId })];
   await signOutLeavers(write, caller, { groupId: id, names: before }, [...moved.removed]);

@@ -210,7 +210,7 @@ export async function changeScimUser(
   // Somebody reactivated manually while the directory had no token is deactivated again by its next update.
   const isUnchanged = person.active ? row.active : !row.active && !user.is_active;
   if (changed.length === 0 && isUnchanged) write.stay({}, {}, before);
-  await refuseTwins(write, caller, id, person);
+  await refuseDuplicates(write, caller, id, person);
   const activity = activityOf(write, user, row.shut_out, person.active);
   await endUserStore.update(write.trx, id, {
     username: person.userName,
@@ -243,7 +243,7 @@ export async function changeScimUser(
   return getScimUser({ db: write.trx }, caller, id);
 }
 
-async function refuseTwins(write: Write, caller: ScimCaller, id: string, person: ScimPerson): Promise<void> {
+async function refuseDuplicates(write: Write, caller: ScimCaller, id: string, person: ScimPerson): Promise<void> {
   const named = await endUserByUsername(write.trx, caller.tenantId, person.userName);
   if (named !== undefined && named.id !== id) throw taken("userName");
   if (person.externalId === null) return;

@@ -26,7 +26,7 @@ export class ResponseStore {
   readonly claimSettlement = (...by: [StoredResponse, rowId: string, UseOfResponse]) => responses.claimResponseSettlement(this.db, ...by);
   readonly forgetSettlement = (row: StoredResponse) => responses.forgetResponseSettlement(this.db, row);
   readonly noteSettled = (row: StoredResponse) => responses.noteResponseSettled(this.db, row);
-  readonly fateOf = (tenantId: string, rowId: string) => responses.fateOfResponseRow(this.db, tenantId, rowId);
+  readonly fateOf = (tenantId: string, rowId: string) => responses.responseRowOutcome(this.db, tenantId, rowId);
   readonly takeUp = (chain: string) => responses.takeUpResponses(this.db, chain);
   readonly settled = (held: readonly HeldResponse[]) => responses.settledResponses(this.db, held);
   readonly sweep = () => responses.sweepStoredResponses(this.db);

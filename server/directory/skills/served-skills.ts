@@ -20,11 +20,11 @@ export interface ServedSkill {
   readonly size: number;
 }
 
-const MOST_BYTES = 128 * 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Versions of skills as imported, cached on first use; a version never changes. */
 export class ServedSkills {
-  private readonly kept = new BoundedMap<string, ServedSkill>(MOST_BYTES, undefined, ({ size }) => size);
+  private readonly kept = new BoundedMap<string, ServedSkill>(MAX_BYTES, undefined, ({ size }) => size);
   private readonly loading = new Map<string, Promise<ServedSkill>>();
   private readonly db: Database;
 

@@ -56,7 +56,7 @@ export interface ApprovalDemand {
 }
 
 /** The maximum length of arguments, in characters, that a person can be asked to review; lists of pending approvals include them. */
-export const LONGEST_TO_APPROVE = 256 * 1024;
+export const MAX_TO_APPROVE_LENGTH = 256 * 1024;
 
 const TOKEN = /^gw_apr_([0-9a-f]{32})_([0-9a-f]{64})$/;
 

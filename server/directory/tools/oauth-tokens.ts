@@ -151,7 +151,7 @@ export async function storeTokens(
 }
 
 /** How often to check whether another process has renewed the tokens. */
-const LOOK_AGAIN_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
 /** Waits until the tokens are this caller's to renew, or another has renewed them, and returns the current ones; null if they are gone. */
 async function turnToRenew(
@@ -166,7 +166,7 @@ async function turnToRenew(
     if (row === undefined || tokens === null) return null;
     if (tokens.accessToken !== seen.accessToken) return { tokens, isOurs: false };
     if (await beginRenewal(db, row, renewalId)) return { tokens, isOurs: true };
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
@@ -181,7 +181,7 @@ async function untilStored<T>(until: number, store: () => Promise<T>): Promise<T
     } catch (error) {
       if (!isDatabaseAway(error) || performance.now() >= until) throw error;
     }
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

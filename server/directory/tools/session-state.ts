@@ -39,7 +39,7 @@ export interface SubscriptionFollower {
 }
 
 const MAX_SESSIONS = 20_000;
-const RENEWED_MS = 86_400_000;
+const RENEWAL_INTERVAL_MS = 86_400_000;
 
 /**
  * State that handshake-dialect callers set for a whole session: subscriptions, the log level, and whether it has ended.
@@ -132,7 +132,7 @@ export class SessionState {
     const ref = this.refOf(session);
     const one: Followed = this.followed.get(ref.session) ?? { ref, version: -1, uris: [], ended: false, changed: new Set() };
     this.followed.set(ref.session, one);
-    const renewal = setInterval(() => void this.read(ref), RENEWED_MS);
+    const renewal = setInterval(() => void this.read(ref), RENEWAL_INTERVAL_MS);
     renewal.unref?.();
     one.changed.add(changed);
     if (one.version < 0) await this.read(ref);

@@ -1,6 +1,6 @@
 import type { Database } from "../../store/database.ts";
 import { moveBackfillThrough } from "../../store/usage/usage-import.ts";
-import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage/usage-import-buckets.ts";
+import { type BucketFigure, takeBuckets, withdrawMissing } from "../../store/usage/usage-import-buckets.ts";
 import { extendImportLease, noteRunProgress, type RunProgress } from "../../store/usage/usage-import-progress.ts";
 import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage/usage-import-runs.ts";
 
@@ -47,7 +47,7 @@ export async function takeImportStep(
   await db.transaction().execute(async (trx) => {
     const place = { tenantId: run.tenant_id, providerId: run.provider_id, source, runId: run.id };
     let imported = await takeBuckets(trx, place, figures, now);
-    if (completed !== null) imported += await withdrawUnseen(trx, place, completed, now);
+    if (completed !== null) imported += await withdrawMissing(trx, place, completed, now);
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     if (!(await noteRunProgress(trx, run.id, run.lease, { checkpoint, imported, leaseUntil }))) throw new LeaseLost();
     if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, { readFrom: run.from_day, day: readThrough });

@@ -2,9 +2,9 @@ import { Cron } from "croner";
 import { invalidField } from "../writes/records.ts";
 
 export const DEFAULT_IMPORT_SCHEDULE = "17 3 * * *";
-const LEAST_MS = 15 * 60_000;
+const MIN_MS = 15 * 60_000;
 /** Enough occurrences to detect patterns that are too frequent only at times. */
-const LOOKED_AT = 200;
+const CHECKED_RUNS = 200;
 /** Spreads the imports of all tenants, so that they do not start in the same second. */
 const SPREAD_SECONDS = 300;
 
@@ -14,12 +14,12 @@ const cronOf = (pattern: string) => new Cron(pattern, { timezone: "UTC", mode: "
 export function checkSchedule(pattern: string, now: Date): void {
   let times: Date[];
   try {
-    times = cronOf(pattern).nextRuns(LOOKED_AT, now);
+    times = cronOf(pattern).nextRuns(CHECKED_RUNS, now);
   } catch {
     throw invalidField("import_schedule_cron", "must be five fields of cron: minute, hour, day, month, weekday");
   }
   if (times.length === 0) throw invalidField("import_schedule_cron", "never comes");
-  if (times.some((time, at) => at > 0 && time.getTime() - (times[at - 1]?.getTime() ?? 0) < LEAST_MS))
+  if (times.some((time, at) => at > 0 && time.getTime() - (times[at - 1]?.getTime() ?? 0) < MIN_MS))
     throw invalidField("import_schedule_cron", "must leave at least 15 minutes between two runs");
 }
 

@@ -10,7 +10,7 @@ import { checkSchedule, DEFAULT_IMPORT_SCHEDULE, nextImport } from "./import-sch
 import { IMPORT_SPLITS, importVendorOf } from "./import-vendors.ts";
 
 /** The maximum number of providers of a tenant, so that one list includes all. */
-const MOST = 1_000;
+const MAX = 1_000;
 
 function read(provider: ProviderRow, settings: UsageImportSettingsRow | undefined): UsageImportProvider {
   const vendor = importVendorOf(provider, settings?.import_endpoint_override ?? null);
@@ -42,7 +42,7 @@ export async function listImportProviders(
   page: Page,
 ): Promise<Paged<UsageImportProvider>> {
   // Support depends on two tables and on addresses, so it is evaluated here; a tenant has few enough providers.
-  const { items } = await providerStore.page(db, tenantId, {}, { limit: MOST, offset: 0 });
+  const { items } = await providerStore.page(db, tenantId, {}, { limit: MAX, offset: 0 });
   const settings = await usageImportSettings(
     db,
     tenantId,

@@ -11,7 +11,7 @@ import { getImportProvider } from "./import-settings.ts";
 import { IMPORT_LAGS_MS } from "./import-vendors.ts";
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 100;
+const MAX_DAYS = 100;
 const NANO_PER_MICRO = 1_000n;
 
 const none = (): Sums => ({ requests: null, input: 0, output: 0, cost: 0n, hasCost: false });
@@ -76,8 +76,8 @@ export async function reconcileUsage(
   const from = requestedSpan.from ?? new Date(Date.parse(to) - 30 * DAY_MS).toISOString().slice(0, 10);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
   if (!(Date.parse(from) >= 0)) throw invalidFields("invalid_query", [{ field: "from", message: "must not be before 1970" }]);
-  if (days <= 0 || days > MOST_DAYS)
-    throw invalidFields("invalid_query", [{ field: "from", message: `must be 1 to ${MOST_DAYS} days before to` }]);
+  if (days <= 0 || days > MAX_DAYS)
+    throw invalidFields("invalid_query", [{ field: "from", message: `must be 1 to ${MAX_DAYS} days before to` }]);
   const span = { tenantId, providerId, from, to };
   const vendor = await vendorFigures(db, span);
   const gateway = await gatewayFigures(db, span);

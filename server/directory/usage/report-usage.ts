@@ -8,7 +8,7 @@ import type { Directory } from "../writes/write.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DEFAULT_DAYS = 30;
-const MOST_DAYS = 800;
+const MAX_DAYS = 800;
 
 export type UsageReportRequest = Omit<z.output<typeof usageReportQuery>, "page" | "page_size" | "limit" | "offset" | "format">;
 
@@ -21,7 +21,7 @@ function windowOf({ from, to }: UsageReportRequest, now: number): { readonly fro
   const end = Math.ceil((to === undefined ? now : Date.parse(to)) / HOUR_MS) * HOUR_MS;
   const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : Math.floor(Date.parse(from) / HOUR_MS) * HOUR_MS;
   if (start >= end) throw invalid("from", "must be before to");
-  if (end - start > MOST_DAYS * DAY_MS) throw invalid("from", `must be at most ${MOST_DAYS} days before to`);
+  if (end - start > MAX_DAYS * DAY_MS) throw invalid("from", `must be at most ${MAX_DAYS} days before to`);
   return { from: new Date(start), to: new Date(end) };
 }
 

@@ -40,6 +40,6 @@ export class VideoStore {
   readonly claimSettlement = (...by: [runner: string, id: string, rowId: string]) => jobs.claimVideoSettlement(this.db, ...by);
   readonly noteSettled = (runner: string, id: string) => jobs.noteVideoSettled(this.db, runner, id);
   readonly forgetSettlement = (runner: string, id: string) => jobs.forgetVideoSettlement(this.db, runner, id);
-  readonly fateOfSettlement = (tenantId: string, rowId: string) => jobs.fateOfSettlement(this.db, tenantId, rowId);
+  readonly settlementOutcome = (tenantId: string, rowId: string) => jobs.settlementOutcome(this.db, tenantId, rowId);
   readonly sweep = () => jobs.sweepVideoJobs(this.db);
 }

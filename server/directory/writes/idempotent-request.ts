@@ -10,12 +10,12 @@ import { lockName } from "../../store/connections/named-lock.ts";
 import type { Directory, Write } from "./write.ts";
 
 /** How long a repeated request gets the original answer. */
-export const ANSWERS_KEPT_MS = 24 * 3_600_000;
+export const RESPONSE_RETENTION_MS = 24 * 3_600_000;
 /** How long the work after a request's transaction may take, such as probing a tool server. */
 const FINISHED_WITHIN_MS = 60_000;
-const LOOK_AGAIN_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
-export interface KeptAnswer {
+export interface IdempotentResponse {
   readonly status: number;
   readonly body: unknown;
   readonly etag?: string | undefined;
@@ -47,13 +47,13 @@ export class IdempotentRequest {
    * The stored answer; undefined if there is none. Waits for a request in progress; throws a refusal if the key was used for
    * a different request.
    */
-  async answered(): Promise<KeptAnswer | undefined> {
+  async answered(): Promise<IdempotentResponse | undefined> {
     for (;;) {
       const row = await this.find(this.directory.db);
       if (row === undefined) return undefined;
       const isUnderWay = !row.is_final && this.directory.clock.now() - row.made_at.getTime() < FINISHED_WITHIN_MS;
-      if (!isUnderWay) return JSON.parse(this.directory.secrets.open(row.answer_sealed, this.context())) as KeptAnswer;
-      await delay(LOOK_AGAIN_MS);
+      if (!isUnderWay) return JSON.parse(this.directory.secrets.open(row.answer_sealed, this.context())) as IdempotentResponse;
+      await delay(POLL_INTERVAL_MS);
     }
   }
 
@@ -61,7 +61,7 @@ export class IdempotentRequest {
   async write<T>(
     run: (work: (write: Write) => Promise<T>) => Promise<T>,
     work: (write: Write) => Promise<T>,
-    answerOf: (result: T) => { readonly answer: KeptAnswer; readonly recordId: string | null },
+    answerOf: (result: T) => { readonly answer: IdempotentResponse; readonly recordId: string | null },
   ): Promise<T> {
     if (this.isMade) return run(work);
     const done = await run(async (write) => {
@@ -84,18 +84,18 @@ export class IdempotentRequest {
   }
 
   /** Stores the final answer. */
-  async finish(answer: KeptAnswer): Promise<void> {
+  async finish(answer: IdempotentResponse): Promise<void> {
     if (this.isMade) await finishIdempotentAnswer(this.directory.db, this.of, this.sealed(answer));
   }
 
   private async find(db: Directory["db"]): Promise<IdempotentAnswerRow | undefined> {
-    const since = new Date(this.directory.clock.now() - ANSWERS_KEPT_MS);
+    const since = new Date(this.directory.clock.now() - RESPONSE_RETENTION_MS);
     const row = await idempotentAnswer(db, this.of, since);
     if (row !== undefined && row.request_hash !== this.requestHash) throw new Refused(refuse("idempotency_key_reused"));
     return row;
   }
 
-  private sealed(answer: KeptAnswer): string {
+  private sealed(answer: IdempotentResponse): string {
     return this.directory.secrets.seal(JSON.stringify(answer), this.context());
   }
 

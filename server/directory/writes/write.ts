@@ -58,8 +58,8 @@ export interface Write {
 
 // Conflicts between concurrent writers: unique violation, foreign key violation, serialization failure, deadlock. A retry
 // sees the other's work and refuses with a proper message.
-const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
-const LOOKS = 4;
+const RETRYABLE = new Set(["23505", "23503", "40001", "40P01"]);
+const MAX_ATTEMPTS = 4;
 
 /** Not retried, because a deleted tenant does not come back. */
 const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) =>
@@ -76,7 +76,7 @@ export async function write<T>(directory: Directory, actor: Actor, work: (write:
     } catch (error) {
       if (error instanceof Unchanged) return error.answer as T;
       if (isWithoutTenant(error as object)) throw new Refused(refuse("not_found", "There is no such tenant."));
-      if (look >= LOOKS || !WORTH_ANOTHER_LOOK.has(String((error as { code?: unknown }).code))) throw error;
+      if (look >= MAX_ATTEMPTS || !RETRYABLE.has(String((error as { code?: unknown }).code))) throw error;
     }
   }
 }

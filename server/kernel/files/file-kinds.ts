@@ -5,20 +5,20 @@ export const FILE_KINDS = ["image", "audio", "video", "document", "batch_input",
 export type FileKind = (typeof FILE_KINDS)[number];
 
 const MB = 1024 * 1024;
-export const MOST_BYTES = 256 * MB;
+export const MAX_BYTES = 256 * MB;
 const CAPS: Readonly<Record<FileKind, number>> = {
   image: 50 * MB,
   audio: 100 * MB,
-  video: MOST_BYTES,
+  video: MAX_BYTES,
   document: 100 * MB,
-  batch_input: MOST_BYTES,
-  batch_output: MOST_BYTES,
-  other: MOST_BYTES,
+  batch_input: MAX_BYTES,
+  batch_output: MAX_BYTES,
+  other: MAX_BYTES,
 };
 
 /** In bytes. `lowered`: the tenant's own limits by kind, in MiB. */
 export function capOf(kind: FileKind | null, lowered: Readonly<Record<string, number | null | undefined>> = {}): number {
-  if (kind === null) return MOST_BYTES;
+  if (kind === null) return MAX_BYTES;
   const own = lowered[`${kind}_mb`] ?? null;
   return own === null ? CAPS[kind] : Math.min(CAPS[kind], own * MB);
 }

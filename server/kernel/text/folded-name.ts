@@ -1,5 +1,5 @@
 /** Normalization takes quadratic time on runs of combining marks, and no governed name is nearly this long. */
-const LONGEST_NORMALIZED = 256;
+const MAX_NORMALIZED_LENGTH = 256;
 
 /**
  * The name as parsers that ignore case and form compare it: NFKC and full case folding, by which "ſ" is "s", the Kelvin sign "k" and "ﬀ"
@@ -8,7 +8,7 @@ const LONGEST_NORMALIZED = 256;
 export function folded(given: string): string {
   // Every reader sees the same replacement character for a lone surrogate.
   const name = given.toWellFormed();
-  if (name.length > LONGEST_NORMALIZED) return folding(name);
+  if (name.length > MAX_NORMALIZED_LENGTH) return folding(name);
   return folding(name.normalize("NFKC")).normalize("NFKC");
 }
 

@@ -20,7 +20,7 @@ const MAX_WAITING = 10_000;
 const WINDOW = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 };
 /** How often to look for checkpoints that were never queued, left by a process that died. */
-const LOOK_MS = 3_600_000;
+const CHECK_INTERVAL_MS = 3_600_000;
 
 /**
  * First copies what the database has and the bucket lacks, left by an earlier or crashed process. `backoffMs` is the first delay after a
@@ -66,7 +66,7 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
         failing = false;
         backoff = backoffMs;
         if (closing) return;
-        if (waiting.length === 0 && !behind) behind = (await sleep(LOOK_MS)) === "time" || behind;
+        if (waiting.length === 0 && !behind) behind = (await sleep(CHECK_INTERVAL_MS)) === "time" || behind;
       } catch (error) {
         if (!failing) log.error("audit_checkpoint_bucket_failed", { bucket: bucket.address, error: error as Error });
         failing = true;

@@ -3,7 +3,7 @@ import { BALLAST_BYTES, ballastIn, type Ballast } from "./ballast.ts";
 import type { JournalFiles } from "./segments.ts";
 
 /** Kept free on the disk for calls in progress and for what a start writes. */
-export const KEPT_FREE_BYTES = 16 * 1024 * 1024;
+export const MIN_FREE_BYTES = 16 * 1024 * 1024;
 /** How long a reading of the free space is used before other processes' writes are checked for again. */
 const FREE_KNOWN_MS = 100;
 
@@ -33,7 +33,7 @@ export class DiskRoom {
       this.checkedAt = now;
       this.freeBytes = this.files.free(this.directory);
     }
-    return this.freeBytes - KEPT_FREE_BYTES;
+    return this.freeBytes - MIN_FREE_BYTES;
   }
 
   /** Whether the disk has room for `coming` bytes. */
@@ -59,7 +59,7 @@ export class DiskRoom {
   private noteShort(isShort: boolean): void {
     const { directory, freeBytes, log } = this;
     this.short = isShort;
-    if (isShort) log.error("audit_journal_disk_full", { directory, free_bytes: freeBytes, kept_free_bytes: KEPT_FREE_BYTES });
+    if (isShort) log.error("audit_journal_disk_full", { directory, free_bytes: freeBytes, kept_free_bytes: MIN_FREE_BYTES });
     else log.info("audit_journal_disk_has_room", { free_bytes: freeBytes });
   }
 }

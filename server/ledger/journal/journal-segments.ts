@@ -2,7 +2,7 @@ import type { Log } from "../../kernel/log.ts";
 import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
 
 /** The journal's segment files: how many bytes wait for the database, and which files may be deleted. */
-export class KeptSegments {
+export class RetainedSegments {
   private readonly directory: string;
   private readonly files: JournalFiles;
   private readonly log: Log;

@@ -2,7 +2,7 @@ import { DiskRoom } from "./disk-room.ts";
 import { groupSync, type GroupSync } from "./group-sync.ts";
 import { JournalState } from "./journal-state.ts";
 import { JournalFailed, type Journal, type JournalOptions } from "./journal.ts";
-import { KeptSegments } from "./journal-segments.ts";
+import { RetainedSegments } from "./journal-segments.ts";
 import { OpenMarkers, type Marker } from "./open-markers.ts";
 import { RecordWriter } from "./record-writer.ts";
 import type { RecordType } from "./record.ts";
@@ -10,7 +10,7 @@ import { segmentPath, type Position } from "./segments.ts";
 
 const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
 const WORTH_FREEING_BYTES = 64 * 1024;
-const LEAST_TO_ROTATE_BYTES = 1024 * 1024;
+const MIN_TO_ROTATE_BYTES = 1024 * 1024;
 const UNCREATED = "a segment could not be created";
 const UNSYNCED = "the journal could not be brought to stable storage";
 
@@ -27,7 +27,7 @@ class SegmentJournal implements Journal {
   private readonly options: JournalOptions;
   private readonly state: JournalState;
   private readonly room: DiskRoom;
-  private readonly segments: KeptSegments;
+  private readonly segments: RetainedSegments;
   private readonly markers: OpenMarkers;
   private readonly writer: RecordWriter;
   private readonly sync: GroupSync;
@@ -51,7 +51,7 @@ class SegmentJournal implements Journal {
     this.options = options;
     this.state = new JournalState(log);
     this.room = new DiskRoom(directory, files, log);
-    this.segments = new KeptSegments(directory, files, log, existing);
+    this.segments = new RetainedSegments(directory, files, log, existing);
     this.markers = new OpenMarkers(directory);
     this.writer = new RecordWriter(files, this.state, this.room);
     this.stable = { segment: number, offset: 0 };
@@ -149,7 +149,7 @@ class SegmentJournal implements Journal {
     const spare = this.room.spareBytes() - this.comingBytes(0);
     this.room.takeBallast(spare);
     // A full disk has no room for a new segment either.
-    if (spare >= 0 || this.room.freeBytes < LEAST_TO_ROTATE_BYTES || this.size - this.carried < WORTH_FREEING_BYTES) return false;
+    if (spare >= 0 || this.room.freeBytes < MIN_TO_ROTATE_BYTES || this.size - this.carried < WORTH_FREEING_BYTES) return false;
     return this.beginNext();
   }
 

@@ -13,11 +13,11 @@ export interface BufferedAnswer {
 }
 
 /** Default limit on the bytes of a stream held in memory. */
-export const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
+export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 /** Reads a stream to its end, or to where it broke off. Returns a refusal if the call ended meanwhile or the answer grew too long. */
 export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
-  const { codec, upstream, mostHeld = MOST_BUFFERED_BYTES } = answer;
+  const { codec, upstream, mostHeld = MAX_BUFFERED_BYTES } = answer;
   const pieces = [...answer.head];
   let bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   let broken: unknown = null;

@@ -1,4 +1,4 @@
-import { plausibleUsage, estimateTokens, inputTokens, tellsNothing, type Usage } from "../../wire/usage.ts";
+import { plausibleUsage, estimateTokens, inputTokens, hasNoCounts, type Usage } from "../../wire/usage.ts";
 import type { VendorFees } from "../../wire/vendor-tools.ts";
 import { withRequestedServing } from "../../wire/serving.ts";
 import type { StreamAnswer } from "../answer.ts";
@@ -44,7 +44,7 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
 export function streamUsage({ codec, inputCharacters, requestedTier, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
   const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength, codec.fees);
-  const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
+  const gaveNothing = !codec.begun && codec.providerError === null && hasNoCounts(usage);
   // The tier reported at the start of the answer applies even if the answer never got to its usage.
   const served = withRequestedServing((gaveNothing ? usageOfSending?.() : null) ?? usage, codec.served);
   return withRequestedServing(served, requestedTier);

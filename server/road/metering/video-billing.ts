@@ -7,7 +7,7 @@ export const VIDEO_TOKENS_PER_SECOND = 10_000;
  * The assumed longest video in seconds, if neither the request nor the model's record says: no supported provider makes longer ones
  * unasked.
  */
-const LONGEST_FILM = 30;
+const MAX_VIDEO_SECONDS = 30;
 
 /** The most output tokens that a video request may be billed for; 0 if the model has no token prices. */
 export function billedVideoTokens(
@@ -25,5 +25,5 @@ export function billedVideoSeconds(
 ): number {
   if (seconds !== null) return seconds;
   const longest = Math.max(0, ...(model.supportedVideoDurations ?? []));
-  return model.maxVideoDurationSeconds ?? (longest > 0 ? longest : LONGEST_FILM);
+  return model.maxVideoDurationSeconds ?? (longest > 0 ? longest : MAX_VIDEO_SECONDS);
 }

@@ -12,7 +12,7 @@ export function approvalRequired(approval: Approval): Refusal {
 }
 
 /** The refusal for a call whose approval was rejected, expired, or already used. */
-export function approvalNotGiven(approval: Approval | null): Refusal {
+export function approvalMissing(approval: Approval | null): Refusal {
   return approval?.status === "rejected"
     ? refuse("approval_rejected", undefined, { extra: { approval_id: approval.id, status: approval.status } })
     : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
@@ -20,5 +20,5 @@ export function approvalNotGiven(approval: Approval | null): Refusal {
 
 /** The refusal for a held action: how to get the approval, or why it was not given. */
 export function heldRefusal(approval: Approval | null): Refusal {
-  return approval?.status === "pending" ? approvalRequired(approval) : approvalNotGiven(approval);
+  return approval?.status === "pending" ? approvalRequired(approval) : approvalMissing(approval);
 }

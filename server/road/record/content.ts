@@ -11,9 +11,9 @@ export type StoreBodies = "full" | "redacted" | "none";
 /** Size limit of stored body previews (interface 8.7). */
 const PREVIEW_BYTES = 64 * 1024;
 /** Extra bytes that redaction inspects beyond the preview, because half an address or token is not recognisable. */
-const LOOKED_AHEAD = 4 * 1024;
+const LOOKAHEAD = 4 * 1024;
 /** Bytes kept of a streamed body: one more than is inspected, to tell that the body was longer. */
-const HEAD_BYTES = PREVIEW_BYTES + LOOKED_AHEAD + 1;
+const HEAD_BYTES = PREVIEW_BYTES + LOOKAHEAD + 1;
 
 const decoder = new TextDecoder();
 
@@ -29,7 +29,7 @@ export function storedBodies(call: Pick<Call, "audit" | "scope" | "row">): Store
 /** The preview of a whole body that the tenant's `store_bodies` allows; null for none. */
 export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
   if (mode === "none") return null;
-  const most = PREVIEW_BYTES + (mode === "redacted" ? LOOKED_AHEAD : 0);
+  const most = PREVIEW_BYTES + (mode === "redacted" ? LOOKAHEAD : 0);
   const isCut = content.length > most;
   const begun = isCut ? (typeof content === "string" ? content.slice(0, most) : content.subarray(0, most)) : content;
   const text = typeof begun === "string" ? begun : decoder.decode(begun);
@@ -40,7 +40,7 @@ export function previewOf(content: string | Uint8Array, mode: StoreBodies): stri
 /** `isCut`: the body was longer, so the end of `text` was only needed for recognition and is dropped. */
 function cappedRedacted(text: string, isCut: boolean): string {
   const redacted = redact(text);
-  return capped(isCut ? redacted.slice(0, -LOOKED_AHEAD) : redacted);
+  return capped(isCut ? redacted.slice(0, -LOOKAHEAD) : redacted);
 }
 
 /** The limit is in bytes and most text is ASCII: measure only text that may exceed it. */
@@ -97,7 +97,7 @@ export class SentContent {
 
   private preview(head: Buffer, mode: StoreBodies, form: OutputForm | undefined): string | null {
     if (mode !== "redacted" || form === undefined) return previewOf(head, mode);
-    const most = PREVIEW_BYTES + LOOKED_AHEAD;
+    const most = PREVIEW_BYTES + LOOKAHEAD;
     return cappedRedacted(redactedTexts(head.subarray(0, most), form), this.bytes > most);
   }
 }

@@ -9,7 +9,7 @@ import {
   type DelegationChain,
   delegationHeaders,
   KEY_HEADER,
-  MOST_HOPS,
+  MAX_HOPS,
   SIGNATURE_HEADER,
 } from "./delegation.ts";
 
@@ -35,7 +35,7 @@ function brought(headers: Record<string, string>, { tenant = tenantOf("acme"), g
 }
 
 test("a delegation chain is accepted unchanged from the agent it was given to, for a day", () => {
-  for (const length of [1, 2, MOST_HOPS]) {
+  for (const length of [1, 2, MAX_HOPS]) {
     const chain = chainOf(length);
     expect(brought(delegationHeaders(secrets, "acme", chain))).toEqual({ kind: "verified", chain });
   }
@@ -45,7 +45,7 @@ test("a delegation chain is accepted unchanged from the agent it was given to, f
   expect(brought(headers, { now: NOW - 120_000 })).toMatchObject({ kind: "failed", reason: "from the future" });
   expect(brought(headers, { group: "another" })).toMatchObject({ kind: "failed", reason: "given to another agent" });
   expect(brought(headers, { tenant: tenantOf("other") })).toMatchObject({ kind: "failed", reason: "signed with another key" });
-  expect(brought(delegationHeaders(secrets, "acme", chainOf(MOST_HOPS + 1)))).toMatchObject({ kind: "failed", reason: "not readable" });
+  expect(brought(delegationHeaders(secrets, "acme", chainOf(MAX_HOPS + 1)))).toMatchObject({ kind: "failed", reason: "not readable" });
   expect(brought({})).toEqual({ kind: "none" });
 });
 

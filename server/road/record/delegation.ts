@@ -30,8 +30,8 @@ export const CHAIN_HEADER = "x-gw-delegation-chain";
 export const SIGNATURE_HEADER = "x-gw-delegation-signature";
 export const KEY_HEADER = "x-gw-delegation-key-id";
 
-const LONGEST_HEADER = 16 * 1024;
-export const MOST_HOPS = 32;
+const MAX_HEADER_LENGTH = 16 * 1024;
+export const MAX_HOPS = 32;
 /** An agent may work on a task for a day. */
 const GOOD_FOR_SECONDS = 86_400;
 /** Allowed clock difference between gateways. */
@@ -72,7 +72,7 @@ export function givenDelegation(
   if (text == null && signature == null && keyId == null) return { kind: "none" };
   if (text == null || signature == null || keyId == null) return { kind: "dropped" };
   const failed = (reason: string) => ({ kind: "failed", reason }) as const;
-  if (text.length > LONGEST_HEADER || signature.length > 100) return failed("too long");
+  if (text.length > MAX_HEADER_LENGTH || signature.length > 100) return failed("too long");
   const { key, id } = keyOf(secrets, tenant.id);
   if (keyId !== id) return failed("signed with another key");
   if (!isSameSecret(Buffer.from(signature, "base64url"), signatureOf(key, text))) return failed("the signature does not fit");
@@ -94,7 +94,7 @@ function readChain(text: string): DelegationChain | null {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     if (!isObject(value) || typeof value.root_task_id !== "string" || typeof value.root_kind !== "string" || !Array.isArray(value.hops))
       return null;
-    if (value.hops.length === 0 || value.hops.length > MOST_HOPS) return null;
+    if (value.hops.length === 0 || value.hops.length > MAX_HOPS) return null;
     const hops: DelegationHop[] = [];
     for (const [index, hop] of value.hops.entries()) {
       if (!isObject(hop) || !isHop(hop) || hop.depth !== index + 1 || hop.at < (hops.at(-1)?.at ?? 0)) return null;

@@ -1,7 +1,7 @@
 import type { Call } from "../call.ts";
 
-const LONGEST_AGENT = 128;
-const LONGEST_PATH = 128;
+const MAX_AGENT_LENGTH = 128;
+const MAX_PATH_LENGTH = 128;
 
 /** Whether the caller presented no credential, or one that does not exist. */
 export function isUnauthenticated({ identity, row }: Call): boolean {
@@ -10,8 +10,8 @@ export function isUnauthenticated({ identity, row }: Call): boolean {
 
 /** Shortens the row of an unauthenticated call, whose content and number anyone can choose. */
 export function trimUnauthenticatedRow({ row, headers }: Call): void {
-  row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
-  row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
+  row.user_agent = row.user_agent?.slice(0, MAX_AGENT_LENGTH) ?? null;
+  row.endpoint = row.endpoint?.slice(0, MAX_PATH_LENGTH) ?? null;
   row.request_id = null;
   // Keep the gateway's own ID if the caller sent none.
   if (headers.get("x-correlation-id") !== null) row.correlation_id = null;

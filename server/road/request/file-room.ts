@@ -1,7 +1,7 @@
 import type { Call } from "../call.ts";
 
 /** Large enough for the largest single request to fit into its tenant's half. */
-const LEAST = 256 * 1024 * 1024;
+const MIN = 256 * 1024 * 1024;
 
 /**
  * Bounds the memory for files that are inlined into request bodies, so that short requests for large files cannot exhaust it. One tenant
@@ -13,8 +13,8 @@ export class FileRoom {
   private readonly mostBytes: number;
   private heldInAll = 0;
 
-  constructor(mostBytes = LEAST) {
-    this.mostBytes = Math.max(mostBytes, LEAST);
+  constructor(mostBytes = MIN) {
+    this.mostBytes = Math.max(mostBytes, MIN);
   }
 
   /** Reserves `size` more bytes until the call has ended; false if there is no room. */

@@ -3,12 +3,12 @@ import { gzipSync } from "node:zlib";
 import { readBody } from "./read-body.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 
-const MOST = 1_000;
+const MAX = 1_000;
 
 async function bodyOf(coding: string, body: Uint8Array | string, mayBeGzip: boolean): Promise<string> {
   const read = await readBody(
     new Request("http://gateway/", { method: "POST", headers: { "content-encoding": coding }, body: body as string }),
-    MOST,
+    MAX,
     { mayBeGzip },
   );
   return isRefusal(read) ? read.code : new TextDecoder().decode(read);

@@ -26,7 +26,7 @@ import { sendMessage } from "./send-message.ts";
 import { ServedCards } from "./served-cards.ts";
 import { streamMessage, subscribeToTask } from "./stream-task.ts";
 import { cancelTask, getTask, listTasks } from "./task-operations.ts";
-import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
+import { ownerHasAccess, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
 import { recordUnheardCosts, type UnheardCostParts } from "./unheard-costs.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -54,7 +54,7 @@ export interface AgentServiceOptions extends AdmissionParts {
 const STREAMS_CHECKED_MS = 1_000;
 const WATCHED_MS = 2_000;
 const DELIVERED_MS = 1_000;
-const COSTS_TOLD_MS = 1_000;
+const COST_INTERVAL_MS = 1_000;
 const REFRESHED_MS = 60_000;
 const PRUNED_MS = 600_000;
 
@@ -84,9 +84,9 @@ export function openAgents(options: AgentServiceOptions) {
   };
   const cards = new ServedCards({ clock, log, publicUrl, gatewayOrigins: options.gatewayOrigins });
   const discover = cardDiscovery(send);
-  const isLetIn = (owner: TaskOwner) => isOwnerLetIn(owner, { snapshots, users: options.users, tasks });
-  const watches = new TaskWatches({ tasks, snapshots, gates, upstream, isLetIn, clock, log });
-  const deliveries = new PushDeliveries({ tasks, snapshots, gates, send, isLetIn, clock, log });
+  const hasAccessNow = (owner: TaskOwner) => ownerHasAccess(owner, { snapshots, users: options.users, tasks });
+  const watches = new TaskWatches({ tasks, snapshots, gates, upstream, hasAccessNow, clock, log });
+  const deliveries = new PushDeliveries({ tasks, snapshots, gates, send, hasAccessNow, clock, log });
   const stopping = new AbortController();
   const streams = new LastingStreams(gates, streamVerdict);
   const agents: AgentService = {
@@ -138,7 +138,7 @@ export function openAgents(options: AgentServiceOptions) {
   const jobs: Job[] = [
     { name: "check_agent_streams", everyMs: STREAMS_CHECKED_MS, run: () => streams.check() },
     { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.poll() },
-    { name: "tell_agent_costs", everyMs: COSTS_TOLD_MS, run: () => recordUnheardCosts({ ...options, tasks }) },
+    { name: "tell_agent_costs", everyMs: COST_INTERVAL_MS, run: () => recordUnheardCosts({ ...options, tasks }) },
     { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
     { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log, stopping.signal) },
     { name: "prune_agent_tasks", everyMs: PRUNED_MS, run: () => tasks.prune() },

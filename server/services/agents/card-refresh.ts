@@ -1,19 +1,19 @@
-import { probedAgent, recordAgentHealth, recordCard, recordCardRefused, takeAgentsNotSeenFor } from "../../directory/agents/agents.ts";
+import { probedAgent, recordAgentHealth, recordCard, recordCardRefused, takeAgentsDueForRefresh } from "../../directory/agents/agents.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import type { Log } from "../../kernel/log.ts";
 import { unlessAborted } from "../../kernel/scheduling/unless-aborted.ts";
 import type { CardDiscovery } from "./discover-card.ts";
 
-type Due = Awaited<ReturnType<typeof takeAgentsNotSeenFor>>[number];
+type Due = Awaited<ReturnType<typeof takeAgentsDueForRefresh>>[number];
 
 /** The actor for the gateway's own changes in the admin log. */
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const SEEN_WITHIN_MS = 900_000;
-const MOST_AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 /** Per tenant, so that one tenant's unresponsive agents do not use up all places. */
-const MOST_OF_ONE = 2;
+const MAX_PER_TENANT = 2;
 /** Agents taken per query, in progress included: the query reads all that are due, so larger batches mean fewer queries. */
-const TAKEN = { most: 32, mostOfOne: 8 };
+const TAKE_BATCH = { most: 32, mostOfOne: 8 };
 
 /**
  * Refreshes cards that have not been fetched for a while, until none is due or `stopping` aborts. Changes are applied and logged with their
@@ -23,13 +23,13 @@ export async function refreshCards(directory: Directory, discover: CardDiscovery
   const refreshes = new Map<Promise<void>, string>();
   let waiting: Due[] = [];
   const hasTurn = ({ tenant_id: tenantId }: Due) =>
-    refreshes.size < MOST_AT_ONCE && [...refreshes.values()].filter((one) => one === tenantId).length < MOST_OF_ONE;
+    refreshes.size < MAX_CONCURRENT && [...refreshes.values()].filter((one) => one === tenantId).length < MAX_PER_TENANT;
   while (!stopping.aborted) {
-    if (refreshes.size < MOST_AT_ONCE && !waiting.some(hasTurn)) {
+    if (refreshes.size < MAX_CONCURRENT && !waiting.some(hasTurn)) {
       const underWay = new Map<string, number>();
       for (const tenantId of [...refreshes.values(), ...waiting.map(({ tenant_id }) => tenant_id)])
         underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
-      waiting.push(...(await takeAgentsNotSeenFor(directory, SEEN_WITHIN_MS, { ...TAKEN, underWay })));
+      waiting.push(...(await takeAgentsDueForRefresh(directory, SEEN_WITHIN_MS, { ...TAKE_BATCH, underWay })));
     }
     waiting = waiting.filter((agent) => {
       if (!hasTurn(agent)) return true;

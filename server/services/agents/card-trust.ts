@@ -22,10 +22,10 @@ export interface CardTrust {
   readonly origins: ReadonlySet<string>;
 }
 
-const LARGEST_KEYS = 64 * 1024;
-const MOST_KEYS = 100;
-const MOST_ADDRESSES = 3;
-const LONGEST_MS = 10_000;
+const MAX_KEYS_BYTES = 64 * 1024;
+const MAX_KEYS = 100;
+const MAX_ADDRESSES = 3;
+const MAX_DURATION_MS = 10_000;
 
 const state = (
   status: CardSignatureState["status"],
@@ -83,7 +83,7 @@ async function decided(
 
 function ownAddresses(signatures: readonly ReadSignature[], origins: ReadonlySet<string>): string[] {
   const named = signatures.flatMap(({ jku }) => (jku !== null && URL.canParse(jku) && origins.has(new URL(jku).origin) ? [jku] : []));
-  return [...new Set(named)].slice(0, MOST_ADDRESSES);
+  return [...new Set(named)].slice(0, MAX_ADDRESSES);
 }
 
 function elsewhere(signatures: readonly ReadSignature[]): string {
@@ -96,19 +96,19 @@ function elsewhere(signatures: readonly ReadSignature[]): string {
 /** Fetches a key set. A string is the reason why that failed. */
 async function keysAt(url: string, send: AgentSend): Promise<readonly Card[] | string> {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error("too slow")), LONGEST_MS);
+  const timer = setTimeout(() => abort.abort(new Error("too slow")), MAX_DURATION_MS);
   try {
     const headers = { accept: "application/jwk-set+json, application/json" };
-    const response = await send({ url, method: "GET", headers, abort, timeoutMs: LONGEST_MS });
+    const response = await send({ url, method: "GET", headers, abort, timeoutMs: MAX_DURATION_MS });
     if (isRefusal(response)) return abort.signal.aborted ? "they did not come in time" : response.message.replace(/\.$/, "");
     if (!response.ok) {
       abort.abort();
       return `it answers ${response.status}`;
     }
-    const bytes = await readUpTo(response.body, LARGEST_KEYS, abort.signal);
+    const bytes = await readUpTo(response.body, MAX_KEYS_BYTES, abort.signal);
     if (bytes === null) return "the key set is larger than 64 KiB";
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isObject(value) && Array.isArray(value.keys) ? cardsIn(value.keys).slice(0, MOST_KEYS) : "there is no key set";
+    return isObject(value) && Array.isArray(value.keys) ? cardsIn(value.keys).slice(0, MAX_KEYS) : "there is no key set";
   } catch {
     return abort.signal.aborted ? "they did not come in time" : "the key set is not readable JSON";
   } finally {

@@ -9,9 +9,9 @@ import { isNestedDeeper } from "../../wire/json/nesting.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { cardVerification, type CardTrust } from "./card-trust.ts";
 
-const LARGEST_CARD = 512 * 1024;
-const DEEPEST = 40;
-const LONGEST_MS = 20_000;
+const MAX_CARD_BYTES = 512 * 1024;
+const MAX_DEPTH = 40;
+const MAX_DURATION_MS = 20_000;
 
 export type FoundCard =
   | { readonly status: "found"; readonly detail: string; readonly found: UpstreamCard; readonly signature: CardSignatureState }
@@ -43,7 +43,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
     const origins = new Set([place.card_url, place.base_url].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
     let detail = "";
     for (const url of addressesOf(place)) {
-      const card = await cardAtAddress(url, own, Math.min(agent.timeoutMs, LONGEST_MS));
+      const card = await cardAtAddress(url, own, Math.min(agent.timeoutMs, MAX_DURATION_MS));
       const read = typeof card === "string" ? card : readUpstreamCard(card.value, origins);
       if (typeof read !== "string") {
         const signature = await verified(read.card, { ...place, origins });
@@ -70,11 +70,11 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
       if (isRefusal(response)) return abort.signal.aborted ? "the card did not come in time" : explained(response);
       if (response.status >= 300 && response.status < 400) return "it answers with a redirect, which is not followed";
       if (!response.ok) return `it answers ${response.status}`;
-      const bytes = await readUpTo(response.body, LARGEST_CARD, abort.signal);
+      const bytes = await readUpTo(response.body, MAX_CARD_BYTES, abort.signal);
       if (abort.signal.aborted) return "the card did not come in time";
       if (bytes === null) return "the card is larger than 512 KiB";
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-      if (isNestedDeeper(text, DEEPEST)) return "the card is nested too deep";
+      if (isNestedDeeper(text, MAX_DEPTH)) return "the card is nested too deep";
       let isFinite = true;
       const value: unknown = JSON.parse(text, (_name, inner: unknown) => {
         isFinite &&= typeof inner !== "number" || Number.isFinite(inner);

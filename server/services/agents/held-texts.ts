@@ -10,9 +10,9 @@ const HELD = 128;
 /** With guardrails that judge meaning: characters of an artifact already sent that are judged again with what follows. */
 const HELD_OF_WHOLE = 32_000;
 /** In characters: text that may wait in total for its artifacts to be complete. Judges and engines accept no longer texts. */
-const MOST_WAITING = 400_000;
+const MAX_WAITING = 400_000;
 /** Artifacts per stream, because the end of each is remembered. */
-const MOST_ARTIFACTS = 1_000;
+const MAX_ARTIFACTS = 1_000;
 
 interface Pending {
   readonly taskId: unknown;
@@ -43,8 +43,8 @@ export class HeldTexts {
     // Text may still be held from when inspection was active.
     if (!this.gates.inspects(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
-      if (this.sentTexts.size + this.pending.size > MOST_ARTIFACTS)
-        return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
+      if (this.sentTexts.size + this.pending.size > MAX_ARTIFACTS)
+        return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MAX_ARTIFACTS} artifacts` });
       const text = onlyText(event.value);
       return text === null ? this.several(event) : this.piece(event, text);
     }
@@ -84,7 +84,7 @@ export class HeldTexts {
   private hasRoomFor(key: string, text: string): boolean {
     let waiting = text.length;
     for (const [other, held] of this.pending) if (other !== key) waiting += held.text.length;
-    return waiting <= MOST_WAITING;
+    return waiting <= MAX_WAITING;
   }
 
   /** The held text and the text sent of an artifact; both empty if the artifact is replaced. */

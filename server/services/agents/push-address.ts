@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isPrivateAddress } from "../../kernel/http/private-address.ts";
 
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 
 /**
  * Refuses an address to which notifications must not be sent; null if it is allowed. Checked when it is registered, so that the caller
@@ -14,7 +14,7 @@ export async function refusedPushUrl(
   { allowPrivate, isLeftToProxy }: { readonly allowPrivate: boolean; readonly isLeftToProxy: (to: URL) => boolean },
 ): Promise<Refusal | null> {
   const denied = (why: string) => refuse("agent_push_url_denied", `Notifications are not sent to this address: ${why}.`);
-  if (typeof url !== "string" || url.length > LONGEST || !URL.canParse(url)) return denied("it is none");
+  if (typeof url !== "string" || url.length > MAX_LENGTH || !URL.canParse(url)) return denied("it is none");
   const to = new URL(url);
   const { protocol, username, password, hostname } = to;
   if (protocol !== "https:" && !(protocol === "http:" && allowPrivate)) return denied("it is not https");

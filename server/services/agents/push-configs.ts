@@ -18,7 +18,7 @@ import { writeAnswer } from "./write-answer.ts";
 
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
-const MOST_CONFIGS = 10;
+const MAX_CONFIGS = 10;
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** The configuration as shown to the task's owner, secrets included. */
@@ -49,7 +49,7 @@ export async function refusedPushConfig(
   const denied = await refusedPushUrl(url, { allowPrivate, isLeftToProxy });
   if (denied !== null || task === null) return denied;
   const others = (await tasks.pushConfigs(task)).filter((one) => one.id !== id);
-  return others.length < MOST_CONFIGS ? null : refuse("agent_invalid_params", `A task has at most ${MOST_CONFIGS} push configurations.`);
+  return others.length < MAX_CONFIGS ? null : refuse("agent_invalid_params", `A task has at most ${MAX_CONFIGS} push configurations.`);
 }
 
 export async function keepPushConfig(

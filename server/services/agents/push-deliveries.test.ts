@@ -56,7 +56,7 @@ test("a tenant whose push receivers never answer delays no other tenant, and its
       scope: async () => ({}),
     },
     gates: { inspects: () => false },
-    isLetIn: async () => true,
+    hasAccessNow: async () => true,
     send: async ({ url }: { url: string }) => {
       if (url.includes("quiet")) {
         asked.quiet++;

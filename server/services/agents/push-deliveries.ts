@@ -15,19 +15,19 @@ interface DeliveryParts {
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
   readonly gates: Pick<Gates, "inspects">;
   readonly send: AgentSend;
-  readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
+  readonly hasAccessNow: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const MOST_AT_ONCE = 100;
+const MAX_CONCURRENT = 100;
 /** Per tenant, so that one tenant's unresponsive receivers do not use up all places. */
-const MOST_OF_ONE = 10;
+const MAX_PER_TENANT = 10;
 /** How often to check for new deliveries while others are in progress. */
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 const TIMEOUT_MS = 15_000;
 /** Lease of a delivery, longer than an attempt can take; after it another process tries. */
-const TAKEN_MS = 60_000;
+const LEASE_MS = 60_000;
 /** Backoff after each failed attempt; when exhausted, the delivery is given up. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000];
 const SCHEME = /^[A-Za-z][\w.~+/-]{0,63}$/;
@@ -50,9 +50,9 @@ export class PushDeliveries {
     const { tasks, log } = this.parts;
     const attempts = new Set<Promise<void>>();
     for (;;) {
-      const most = MOST_AT_ONCE - attempts.size;
-      const turns = { most, mostOfOne: MOST_OF_ONE, underWay: this.underWay };
-      const due = most === 0 ? [] : await tasks.takeDeliveries(TAKEN_MS, turns);
+      const most = MAX_CONCURRENT - attempts.size;
+      const turns = { most, mostOfOne: MAX_PER_TENANT, underWay: this.underWay };
+      const due = most === 0 ? [] : await tasks.takeDeliveries(LEASE_MS, turns);
       for (const one of due) {
         const attempt = this.counted(one)
           .catch((error: Error) => log.warn("agent_notification_failed", { tenant_id: one.tenantId, error }))
@@ -76,7 +76,7 @@ export class PushDeliveries {
 
   private async attempt(delivery: Delivery): Promise<void> {
     const { tasks, log } = this.parts;
-    if (!(await this.parts.isLetIn(delivery.owner))) return tasks.endDelivery(delivery.deliveryId);
+    if (!(await this.parts.hasAccessNow(delivery.owner))) return tasks.endDelivery(delivery.deliveryId);
     const isGuarded = (await isOwnerGuarded(delivery.owner, this.parts)) !== false;
     const failed = await this.post(delivery, isGuarded ? (delivery.brief ?? delivery.body) : delivery.body);
     if (failed === null) return tasks.endDelivery(delivery.deliveryId);
@@ -121,6 +121,6 @@ export class PushDeliveries {
 /** Resolves when an attempt ends or it is time to check for new deliveries. */
 async function oneOf(attempts: ReadonlySet<Promise<void>>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([...attempts, new Promise<void>((resolve) => (timer = setTimeout(resolve, LOOK_MS)))]);
+  await Promise.race([...attempts, new Promise<void>((resolve) => (timer = setTimeout(resolve, POLL_INTERVAL_MS)))]);
   clearTimeout(timer);
 }

@@ -7,9 +7,9 @@ import type { AgentEvent } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
-const MOST_USD = 1_000_000;
+const MAX_USD = 1_000_000;
 /** A claim whose row does not come is given up after a day (`store/agents/agent-cost-claims.ts`). */
-const CLAIM_RENEWED_MS = 4 * 3_600_000;
+const CLAIM_RENEWAL_MS = 4 * 3_600_000;
 
 /**
  * The cost of a message as reported by the agent, in dollars: `cost_usd` in `metadata` or `metadata.usage`. The last report counts, and
@@ -60,7 +60,7 @@ export class ReportedCost {
       this.parts.tasks
         .renewCost(this.claimed, this.call.id)
         .catch((error: Error) => this.parts.log.warn("agent_cost_not_stored", { call_id: this.call.id, error }));
-    }, CLAIM_RENEWED_MS);
+    }, CLAIM_RENEWAL_MS);
     return () => clearInterval(timer);
   }
 
@@ -98,5 +98,5 @@ function costIn(value: JsonObject | undefined): number | null {
   const reportedCost = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
   // Numbers with more digits than a double holds are parsed as raw JSON.
   const usd = isRawJson(reportedCost) ? Number(JSON.stringify(reportedCost)) : reportedCost;
-  return typeof usd === "number" && usd >= 0 && usd <= MOST_USD ? usd : null;
+  return typeof usd === "number" && usd >= 0 && usd <= MAX_USD ? usd : null;
 }

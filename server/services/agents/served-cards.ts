@@ -25,14 +25,14 @@ export interface CardParts {
   readonly gatewayOrigins: readonly string[];
 }
 
-const MOST_CARDS = 1_000;
+const MAX_CARDS = 1_000;
 
 /**
  * Cards as served, signed once per address. A card for an address known only from the request's Host header is not signed: the header may
  * name any host, and the signature would vouch for it as long as the key is valid.
  */
 export class ServedCards {
-  private readonly served = new BoundedMap<string, ServedCard>(MOST_CARDS);
+  private readonly served = new BoundedMap<string, ServedCard>(MAX_CARDS);
   private readonly parts: CardParts;
   private readonly isKnown: (base: string) => boolean;
   private warned = false;

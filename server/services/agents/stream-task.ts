@@ -103,7 +103,7 @@ async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEven
 }
 
 /** How long a caller waits for a status to be stored before it is sent anyway. */
-const KEPT_WITHIN_MS = 2_000;
+const STORE_TIMEOUT_MS = 2_000;
 
 /** Stores a task's state as its stream reports it: state changes immediately, other updates at most once a second. */
 class KeptStream {
@@ -157,7 +157,7 @@ class KeptStream {
     const { call, parts } = this.stream;
     const written = this.keep().catch((error: Error) => void parts.log.warn("agent_task_not_stored", { call_id: call.id, error }));
     let timer: ReturnType<typeof setTimeout> | undefined;
-    await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, KEPT_WITHIN_MS)))]);
+    await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, STORE_TIMEOUT_MS)))]);
     clearTimeout(timer);
   }
 }

@@ -21,7 +21,7 @@ import { withoutContent } from "./without-content.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 /** Concurrent requests to agents for a list of tasks. */
 const AT_ONCE = 8;
 
@@ -110,8 +110,8 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
     includeArtifacts,
   } = request.params;
   const wrong = (field: string, message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field, message }] });
-  if (typeof pageSize !== "number" || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > LARGEST_PAGE)
-    return wrong("pageSize", `must be a whole number from 1 to ${LARGEST_PAGE}`);
+  if (typeof pageSize !== "number" || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE)
+    return wrong("pageSize", `must be a whole number from 1 to ${MAX_PAGE_SIZE}`);
   if (historyLength !== undefined && (typeof historyLength !== "number" || !Number.isInteger(historyLength) || historyLength < 0))
     return wrong("historyLength", "must be a whole number from 0");
   if (includeArtifacts !== undefined && typeof includeArtifacts !== "boolean") return wrong("includeArtifacts", "must be true or false");

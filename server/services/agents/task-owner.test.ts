@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
+import { ownerHasAccess, type TaskOwner } from "./task-owner.ts";
 
 const OWNER: TaskOwner = { tenant_id: "default", agent_id: "agent", owner_kind: "user", owner_id: "ada", resource_group_id: "team" };
 
 /** Whether Ada would be let in, who is in the group of the task and has a key for it. */
-const isLetIn = (user: { readonly is_active?: boolean; readonly api_keys_suspended_at?: Date | null }) =>
-  isOwnerLetIn(OWNER, {
+const hasAccessNow = (user: { readonly is_active?: boolean; readonly api_keys_suspended_at?: Date | null }) =>
+  ownerHasAccess(OWNER, {
     snapshots: {
       scope: async () => ({
         tenant: {
@@ -25,7 +25,7 @@ const isLetIn = (user: { readonly is_active?: boolean; readonly api_keys_suspend
   });
 
 test("a disabled owner, or one whose API keys are suspended, gets no task notifications", async () => {
-  expect(await isLetIn({})).toBe(true);
-  expect(await isLetIn({ is_active: false })).toBe(false);
-  expect(await isLetIn({ api_keys_suspended_at: new Date(0) })).toBe(false);
+  expect(await hasAccessNow({})).toBe(true);
+  expect(await hasAccessNow({ is_active: false })).toBe(false);
+  expect(await hasAccessNow({ api_keys_suspended_at: new Date(0) })).toBe(false);
 });

@@ -16,7 +16,7 @@ interface OwnerParts {
  * Whether the task's owner would still be granted access to the agent; without it, no notifications are sent. Rejects if the directory
  * cannot be read.
  */
-export async function isOwnerLetIn(owner: TaskOwner, { snapshots, users, tasks }: OwnerParts): Promise<boolean> {
+export async function ownerHasAccess(owner: TaskOwner, { snapshots, users, tasks }: OwnerParts): Promise<boolean> {
   const { tenant_id: tenantId, agent_id: agentId, owner_id: ownerId, resource_group_id: groupId } = owner;
   const scope = await snapshots.scope(tenantId, groupId);
   if (scope === null || !scope.tenant.enabled || scope.autonomy?.level === "suspended") return false;

@@ -43,7 +43,7 @@ test("tasks whose agent reports no progress make room for tasks waiting to be wa
   const watches = new TaskWatches({
     tasks,
     upstream,
-    isLetIn: async () => true,
+    hasAccessNow: async () => true,
     snapshots: { tenant: async () => ({ enabled: true, agents: { byId: new Map([["agent", agent]]) } }), scope: async () => ({}) },
     gates: { inspects: () => false },
     clock: { now: () => now, micros: () => now * 1000 },
@@ -91,7 +91,7 @@ test("a stream that brought artifacts or was left by the gateway is joined again
             return null;
           })(),
       },
-      isLetIn: async () => true,
+      hasAccessNow: async () => true,
       snapshots: {
         tenant: async () => ({ enabled: true, storeBodies: "none", agents: { byId: new Map([["agent", agent]]) } }),
         scope: async () => ({}),
@@ -161,7 +161,7 @@ async function watched({
           return null;
         })(),
     },
-    isLetIn: async () => true,
+    hasAccessNow: async () => true,
     snapshots: {
       tenant: async () => ({
         enabled: true,
@@ -244,7 +244,7 @@ test("a waiting task is polled less often with age, and polling does not reset t
       queueNotifications: async () => undefined,
     },
     upstream: { ask: async () => ({ kind: "task", value: { id: "one", status: structuredClone(status) } }) },
-    isLetIn: async () => true,
+    hasAccessNow: async () => true,
     snapshots: {
       tenant: async () => ({
         enabled: true,

@@ -24,7 +24,7 @@ interface WatchParts {
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
   readonly gates: Pick<Gates, "inspects">;
   readonly upstream: AgentUpstream;
-  readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
+  readonly hasAccessNow: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,24 +49,24 @@ interface Watched {
 /** The gateway itself ended the watch: it is resumed, here or elsewhere, as soon as possible. */
 class GivesWay extends Error {}
 
-const MOST_AT_ONCE = 400;
+const MAX_CONCURRENT = 400;
 /** Per tenant, so that one tenant's endless tasks leave room for others. */
-const MOST_OF_ONE = 200;
+const MAX_PER_TENANT = 200;
 /** If a watch is not renewed within this time, another process takes it over. */
 const LEASE_MS = 30_000;
-const RENEWED_MS = 10_000;
+const RENEWAL_INTERVAL_MS = 10_000;
 /** When all of a tenant's places are taken, watches older than this yield to waiting tasks: an agent may never report the end of a task. */
 const TURN_MS = 60_000;
 /** An agent that cannot be subscribed to, or ended the stream, is polled again after a tenth of the time since the task last changed. */
-const ASKED_AGAIN_MS = { part: 0.1, least: 2_000, most: 60_000 };
+const POLL_DELAY_MS = { part: 0.1, least: 2_000, most: 60_000 };
 /** A task whose owner no longer has access is looked at again after this time. */
-const LET_IN_AGAIN_MS = 60_000;
+const ACCESS_RECHECK_MS = 60_000;
 
 /** How long after a cost was noted only by the watch it gets its own row; longer for a running task, whose cost may still grow. */
-const COST_TOLD_MS = { ended: 5_000, underWay: 600_000 };
+const COST_ROW_DELAY_MS = { ended: 5_000, underWay: 600_000 };
 
 const askAgainAfterMs = (stoodMs: number): number =>
-  Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
+  Math.min(Math.max(POLL_DELAY_MS.least, stoodMs * POLL_DELAY_MS.part), POLL_DELAY_MS.most);
 
 /**
  * Follows tasks that have push subscribers, and running tasks that nobody polls, whose cost would otherwise be lost. No client needs to be
@@ -85,14 +85,14 @@ export class TaskWatches {
 
   async poll(): Promise<void> {
     const { tasks, clock } = this.parts;
-    const most = MOST_AT_ONCE - this.watched.size;
+    const most = MAX_CONCURRENT - this.watched.size;
     const underWay = new Map<string, number>();
     for (const { tenantId } of this.watched.values()) underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
     for (const { tenantId, abort, since } of this.watched.values())
-      if ((most <= 0 || (underWay.get(tenantId) ?? 0) >= MOST_OF_ONE) && since <= clock.now() - TURN_MS)
+      if ((most <= 0 || (underWay.get(tenantId) ?? 0) >= MAX_PER_TENANT) && since <= clock.now() - TURN_MS)
         abort.abort(new GivesWay("other tasks wait to be watched"));
     if (most <= 0) return;
-    const turns = { most, mostOfOne: MOST_OF_ONE, underWay };
+    const turns = { most, mostOfOne: MAX_PER_TENANT, underWay };
     for (const row of await tasks.takeWatches(LEASE_MS, turns, [...TERMINAL_STATES])) void this.watch(row);
   }
 
@@ -101,7 +101,7 @@ export class TaskWatches {
   }
 
   private async watch(row: AgentTaskRow): Promise<void> {
-    const { tasks, snapshots, isLetIn, clock, log } = this.parts;
+    const { tasks, snapshots, hasAccessNow, clock, log } = this.parts;
     const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
     const abort = new AbortController();
     this.watched.set(key, { tenantId: row.tenant_id, abort, since: clock.now() });
@@ -109,13 +109,13 @@ export class TaskWatches {
     let movedAt = row.updated_at.getTime();
     let hasAccess = true;
     const renew = async () => {
-      if ((await isLetIn(row)) !== hasAccess) return abort.abort(new GivesWay("the access of the task's owner has changed"));
+      if ((await hasAccessNow(row)) !== hasAccess) return abort.abort(new GivesWay("the access of the task's owner has changed"));
       await tasks.keepWatch(row, LEASE_MS);
     };
-    const renewing = setInterval(() => void renew().catch(() => undefined), RENEWED_MS);
+    const renewing = setInterval(() => void renew().catch(() => undefined), RENEWAL_INTERVAL_MS);
     try {
-      hasAccess = await isLetIn(row);
-      if (!hasAccess) again = LET_IN_AGAIN_MS;
+      hasAccess = await hasAccessNow(row);
+      if (!hasAccess) again = ACCESS_RECHECK_MS;
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
       if (tenant?.enabled !== true || agent?.enabled !== true) return;
@@ -150,7 +150,7 @@ export class TaskWatches {
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      again ??= abort.signal.reason instanceof GivesWay ? ASKED_AGAIN_MS.least : askAgainAfterMs(clock.now() - movedAt);
+      again ??= abort.signal.reason instanceof GivesWay ? POLL_DELAY_MS.least : askAgainAfterMs(clock.now() - movedAt);
       await tasks.keepWatch(row, again).catch(() => undefined);
     }
   }
@@ -209,7 +209,7 @@ export class TaskWatches {
     if (micros === null) return;
     const state = isObject(value.status) ? stateOf(value) : "";
     const stands = TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
-    await this.parts.tasks.noteCost(row, micros, stands ? COST_TOLD_MS.ended : COST_TOLD_MS.underWay);
+    await this.parts.tasks.noteCost(row, micros, stands ? COST_ROW_DELAY_MS.ended : COST_ROW_DELAY_MS.underWay);
   }
 
   private async keep(watched: Watched): Promise<void> {

@@ -36,7 +36,7 @@ function givingTo(lines: Readonly<Record<string, number>>, finishLine: Finish = 
       failing("returnAnswered");
       states.set(`${id} ${line}`, "answered");
     },
-    async returnUngiven(_: string, inHand: readonly string[]) {
+    async returnUndelivered(_: string, inHand: readonly string[]) {
       for (const [key, state] of states) if (state === "with the process" && !inHand.includes(key)) states.set(key, "answered");
     },
     async writeOutcomes(_: string, outcomes: readonly { jobId: string; line: number }[]) {

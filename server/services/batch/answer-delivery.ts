@@ -4,8 +4,8 @@ import type { BackgroundAnswer } from "../../road/own-calls/background-calls.ts"
 import { oneLine } from "../../wire/batch/one-line.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 
-const GIVEN_AT_ONCE = 16;
-const TAKEN_AT_ONCE = 8;
+const MAX_CONCURRENT = 16;
+const TAKE_BATCH = 8;
 
 export interface AnswerDeliveryParts {
   readonly store: BatchStore;
@@ -69,11 +69,11 @@ export class AnswerDelivery {
         jobs = this.jobs;
         open = jobs;
         this.stalled.clear();
-        await this.returnUngiven();
+        await this.returnUndelivered();
       }
       const left: JobToRun[] = [];
       for (const job of open) {
-        while (this.giving.size >= GIVEN_AT_ONCE) await Promise.race(this.giving);
+        while (this.giving.size >= MAX_CONCURRENT) await Promise.race(this.giving);
         if (this.stopping.aborted) return;
         if (!this.stalled.has(job.id) && (await this.takeSome(job))) left.push(job);
       }
@@ -82,11 +82,11 @@ export class AnswerDelivery {
     }
   }
 
-  private async returnUngiven(): Promise<void> {
+  private async returnUndelivered(): Promise<void> {
     if (!this.unsure) return;
     // Cleared before the call: a line may be left without delivery while it runs, and must set the flag again.
     this.unsure = false;
-    await this.certainly(() => this.parts.store.returnUngiven(this.owner, [...this.inHand]));
+    await this.certainly(() => this.parts.store.returnUndelivered(this.owner, [...this.inHand]));
   }
 
   private async certainly<T>(work: () => Promise<T>): Promise<T> {
@@ -102,7 +102,7 @@ export class AnswerDelivery {
   private takeSome({ id, tenant_id: tenantId }: JobToRun): Promise<boolean> {
     const { store, chain, shipped } = this.parts;
     return this.certainly(async () => {
-      const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.owner, chain, TAKEN_AT_ONCE);
+      const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.owner, chain, TAKE_BATCH);
       if (lines.length === 0) return false;
       const doubtful = lines.filter(({ chain_before: before }) => before !== null).map(({ call_id: callId }) => callId);
       // After this wait, everything the dead process had in the chain's journal is in the database.
@@ -110,7 +110,7 @@ export class AnswerDelivery {
       const recorded = doubtful.length === 0 ? NONE : await store.recorded(tenantId, doubtful);
       const job = await store.read(id);
       if (job !== undefined) for (const line of lines) this.track(this.giveOne(job, line, recorded.has(line.call_id)));
-      return lines.length === TAKEN_AT_ONCE;
+      return lines.length === TAKE_BATCH;
     });
   }
 

@@ -10,14 +10,14 @@ import { FairTurns } from "./fair-turns.ts";
 
 /** Most lines under way in this process, and most taken at a time. */
 const AT_ONCE = 64;
-const TAKEN_AT_ONCE = 4;
+const TAKE_BATCH = 4;
 /** A process whose last heartbeat is older than this is considered dead. */
 const ALIVE_SECONDS = 15;
 /** Lease on writing a job's results. It is renewed while they are written; if the writer fails, another process takes over after it. */
 const ENDING_SECONDS = 120;
-const RENEWED_MS = 3_000;
-const LOOKED_MS = 40;
-const MOST_BYTES = 64 * 1024 * 1024;
+const RENEWAL_INTERVAL_MS = 3_000;
+const POLL_INTERVAL_MS = 40;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 const UNRECORDED: LineVerdict = {
   kind: "again",
@@ -144,10 +144,10 @@ export class BatchRunner {
         );
         this.unsure = false;
       }
-      while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MOST_BYTES) {
+      while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MAX_BYTES) {
         const job = this.turns.next(this.runnable());
         if (job === null) break;
-        const most = this.pace.take(job.was_paused ? 1 : TAKEN_AT_ONCE);
+        const most = this.pace.take(job.was_paused ? 1 : TAKE_BATCH);
         if (most === 0) break;
         const begun = await this.begin(job, most);
         this.pace.giveBack(most - begun);
@@ -162,7 +162,7 @@ export class BatchRunner {
       this.timer = setTimeout(() => {
         this.timer = null;
         void this.fill();
-      }, LOOKED_MS);
+      }, POLL_INTERVAL_MS);
   }
 
   /**
@@ -276,7 +276,7 @@ export class BatchRunner {
 
   private async renew(): Promise<void> {
     const now = performance.now();
-    if (now - this.renewedAt < RENEWED_MS) return;
+    if (now - this.renewedAt < RENEWAL_INTERVAL_MS) return;
     await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
     this.renewedAt = now;
   }

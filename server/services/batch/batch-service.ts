@@ -11,7 +11,7 @@ export type CallerJob = BatchJob;
 export type InputProblem = BatchProblem;
 
 /** Most jobs of a tenant that have not ended, and most concurrent submissions of a tenant. */
-const MOST_OPEN = 200;
+const MAX_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;
 
 /** The properties of a job besides its lines. */
@@ -81,7 +81,7 @@ export class BatchService {
     if (under >= SUBMISSIONS_AT_ONCE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     this.submitting.set(tenantId, under + 1);
     try {
-      if ((await this.store.countOpen(tenantId)) >= MOST_OPEN)
+      if ((await this.store.countOpen(tenantId)) >= MAX_OPEN)
         return refuse("too_many_batches", undefined, { headers: { "retry-after": "60" } });
       return await this.read(call, submission);
     } finally {

@@ -5,10 +5,10 @@ import { type FieldProblem, JsonDocument } from "../../wire/json/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
 
-export const MOST_LINES = 50_000;
-export const MOST_INPUT_BYTES = 200 * 1024 * 1024;
-export const MOST_LINE_BYTES = 8 * 1024 * 1024;
-const MOST_PROBLEMS = 20;
+export const MAX_LINES = 50_000;
+export const MAX_INPUT_BYTES = 200 * 1024 * 1024;
+export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_PROBLEMS = 20;
 const LINES_AT_ONCE = 200;
 /** Types of Responses API input items that are tool calls or their outputs. */
 const CALLED = /_call(?:_output)?$/;
@@ -63,19 +63,19 @@ export class Intake {
     try {
       for await (const piece of pieces) {
         bytes += piece.text.byteLength;
-        if (this.total >= MOST_LINES) return this.cutOff(null, `has more than ${MOST_LINES} lines`);
-        if (bytes > MOST_INPUT_BYTES) return this.cutOff(null, "is larger than 200 MiB");
+        if (this.total >= MAX_LINES) return this.cutOff(null, `has more than ${MAX_LINES} lines`);
+        if (bytes > MAX_INPUT_BYTES) return this.cutOff(null, "is larger than 200 MiB");
         this.total++;
         const read = readBatchLine(piece, this.form, endpoint);
         if ("customId" in read) this.add(piece.number, read);
         else for (const problem of read) this.problem(piece.number, problem);
-        this.cut = this.problems.length >= MOST_PROBLEMS;
+        this.cut = this.problems.length >= MAX_PROBLEMS;
         if (this.cut) return;
         if (this.waiting.length >= LINES_AT_ONCE || this.waitingBytes >= BYTES_AT_ONCE) await this.flush();
       }
     } catch (error) {
       if (!(error instanceof PieceTooLong)) throw error;
-      const most = `${MOST_LINE_BYTES / 1024 / 1024} MiB`;
+      const most = `${MAX_LINE_BYTES / 1024 / 1024} MiB`;
       return this.cutOff(error.number, error.number === null ? `has more than ${most} beside its lines` : `is larger than ${most}`);
     }
     if (this.total === 0 && this.problems.length === 0) this.problem(null, { field: "", message: "has no lines" });
@@ -87,7 +87,7 @@ export class Intake {
     const { endpoint } = job;
     for (const [url, number] of this.urls)
       if (url !== endpoint) this.problem(number, { field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
-    for (let after = 0; this.problems.length < MOST_PROBLEMS;) {
+    for (let after = 0; this.problems.length < MAX_PROBLEMS;) {
       const rows = await this.store.bodiesAfter(this.job, after, LINES_AT_ONCE);
       const last = rows.at(-1);
       if (last === undefined) return;
@@ -117,7 +117,7 @@ export class Intake {
       return;
     }
     this.ids.set(customId, line);
-    if (url !== null && this.urls.size < MOST_PROBLEMS && !this.urls.has(url)) this.urls.set(url, line);
+    if (url !== null && this.urls.size < MAX_PROBLEMS && !this.urls.has(url)) this.urls.set(url, line);
     if (!this.severalModels && this.model !== model) {
       if (this.ids.size === 1) this.model = model;
       else {
@@ -135,7 +135,7 @@ export class Intake {
   }
 
   private problem(number: number | null, problem: FieldProblem): void {
-    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ ...problem, number });
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ ...problem, number });
   }
 
   private async flush(): Promise<void> {

@@ -17,7 +17,7 @@ import { endsJob, isOfOneModel } from "./line-verdict.ts";
 
 const encoder = new TextEncoder();
 /** How long the hash of a key's current value is cached. */
-const BELIEVED_MS = 1_000;
+const CACHE_MS = 1_000;
 const NO_KEY = "0".repeat(64);
 
 export interface LineCalls {
@@ -41,7 +41,7 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
   const hashes = new Map<string, { readonly hash: Promise<string | null>; readonly at: number }>();
   const hashOf = (tenantId: string, keyId: string): Promise<string | null> => {
     const known = hashes.get(keyId);
-    if (known !== undefined && performance.now() - known.at < BELIEVED_MS) return known.hash;
+    if (known !== undefined && performance.now() - known.at < CACHE_MS) return known.hash;
     if (hashes.size > 1_000) hashes.clear();
     const hash = store.keyHash(tenantId, keyId);
     hash.catch(() => hashes.delete(keyId));

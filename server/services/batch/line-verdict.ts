@@ -38,9 +38,9 @@ export const INTERRUPTED = {
   code: "gateway_interrupted",
   message: "A process of the gateway ended while this line was being answered: its call may or may not have reached the provider.",
 };
-const MOST_ATTEMPTS = 50;
+const MAX_ATTEMPTS = 50;
 const USUAL_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
 /** `attempt`: how often the line was started, counting from 1; `ofOneModel`: whether all lines of the job go to the same model. */
 export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
@@ -53,8 +53,8 @@ export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel:
   if (errorType !== null) {
     const ofProvider = PROVIDERS.has(errorType) || (errorType === "upstream_rejected" && status === 429);
     // The retry is refused for whatever ended the access, and the job then ends with that reason.
-    if (errorType === "access_ended" && attempt < MOST_ATTEMPTS) return { kind: "again", afterMs: 0, why };
-    if (PASSES.has(errorType) || (ofProvider && attempt < MOST_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
+    if (errorType === "access_ended" && attempt < MAX_ATTEMPTS) return { kind: "again", afterMs: 0, why };
+    if (PASSES.has(errorType) || (ofProvider && attempt < MAX_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
     if (endsJob(errorType, answer.admitted, ofOneModel && answer.refusal !== null)) return { kind: "end", why };
   }
   const result = oneLine(answer.body) ?? JSON.stringify(answer.body);
@@ -64,5 +64,5 @@ export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel:
 function waitOf({ refusal }: BackgroundAnswer, attempt: number): number {
   const retryAfterMs = Number(refusal?.headers?.["retry-after"] ?? Number.NaN) * 1000;
   const wait = Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : USUAL_WAIT_MS * 2 ** Math.min(attempt - 1, 6);
-  return Math.min(wait, LONGEST_WAIT_MS);
+  return Math.min(wait, MAX_WAIT_MS);
 }

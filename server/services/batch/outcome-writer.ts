@@ -3,8 +3,8 @@ import { storableText } from "../../kernel/text/storable.ts";
 import type { Log } from "../../kernel/log.ts";
 
 const AGAIN_MS = 500;
-const MOST_AT_ONCE = 200;
-const MOST_CHARACTERS = 4 * 1024 * 1024;
+const MAX_LINES = 200;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * Writes line results to the database; results that arrive during a write are written together in the next one. A failed write is retried
@@ -56,7 +56,7 @@ export class OutcomeWriter {
     let characters = 0;
     for (const [at, { outcome }] of this.waiting.entries()) {
       characters += outcome.result?.length ?? 0;
-      if (at === MOST_AT_ONCE || (at > 0 && characters > MOST_CHARACTERS)) return at;
+      if (at === MAX_LINES || (at > 0 && characters > MAX_CHARACTERS)) return at;
     }
     return this.waiting.length;
   }

@@ -15,29 +15,29 @@ import { runnerId } from "./runner-id.ts";
 
 const ALIVE_SECONDS = 15;
 const RELEASED_MS = 60_000;
-const RENEWED_MS = 3_000;
+const RENEWAL_INTERVAL_MS = 3_000;
 /** Lease of a live process on a batch, during which no other process polls it. */
-const TENDED_SECONDS = 900;
-const TENDED_AT_ONCE = 8;
+const LEASE_SECONDS = 900;
+const MAX_CONCURRENT = 8;
 /** Per tenant, so that a slow provider does not delay the batches of other tenants. */
-const TENDED_OF_TENANT = 2;
-const WRITTEN_AT_ONCE = 200;
-const WRITTEN_CHARACTERS = 4 * 1024 * 1024;
+const MAX_PER_TENANT = 2;
+const WRITE_BATCH_LINES = 200;
+const WRITE_BATCH_CHARACTERS = 4 * 1024 * 1024;
 /** Interval between polls of a batch: grows from the first to the last. */
-const FIRST_LOOK_MS = 1_000;
-const LAST_LOOK_MS = 60_000;
+const FIRST_POLL_MS = 1_000;
+const MAX_POLL_MS = 60_000;
 const GROWTH = 1.5;
 /** A provider's list of batches may not yet show one that was just created. */
 const LISTED_AFTER_MS = 10_000;
 /** How many polls of an unreachable provider's batch are made after its job is to end: about an hour's worth. */
-const MOST_LOOKS_AFTER_END = 75;
+const MAX_POLLS_AFTER_END = 75;
 /** Longest interval between submissions to a provider that is busy; each one sends all lines. */
 const LAST_BUSY_MS = 600_000;
 /** How often a batch is submitted before its lines are given up, if the provider is not just busy. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 /** How long a batch whose model was deleted before this process saw it is left to processes that still know the model. */
 const LEFT_TO_OTHERS_MS = 600_000;
-const MOST_LEFT = 1_000;
+const MAX_UNKNOWN = 1_000;
 
 export interface ProviderRunsParts extends AnswerDeliveryParts {
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
@@ -65,7 +65,7 @@ export class ProviderRuns {
   private readonly tending = new Set<Promise<void>>();
   private readonly tendedOf = new Map<string, number>();
   private readonly stopping = new AbortController();
-  private readonly unknownSince = new BoundedMap<string, number>(MOST_LEFT);
+  private readonly unknownSince = new BoundedMap<string, number>(MAX_UNKNOWN);
   private renewedAt = Number.NEGATIVE_INFINITY;
   private releasedAt = Number.NEGATIVE_INFINITY;
 
@@ -85,9 +85,9 @@ export class ProviderRuns {
     await this.renew();
     await store.withdraw();
     await this.bundle();
-    while (this.tending.size < TENDED_AT_ONCE) {
-      const busy = [...this.tendedOf].filter(([, count]) => count >= TENDED_OF_TENANT).map(([tenantId]) => tenantId);
-      const taken = await store.takeSubmission(this.id, TENDED_SECONDS, busy);
+    while (this.tending.size < MAX_CONCURRENT) {
+      const busy = [...this.tendedOf].filter(([, count]) => count >= MAX_PER_TENANT).map(([tenantId]) => tenantId);
+      const taken = await store.takeSubmission(this.id, LEASE_SECONDS, busy);
       if (taken === undefined) break;
       this.begin(taken);
     }
@@ -113,7 +113,7 @@ export class ProviderRuns {
 
   private async renew(): Promise<void> {
     const now = performance.now();
-    if (now - this.renewedAt < RENEWED_MS) return;
+    if (now - this.renewedAt < RENEWAL_INTERVAL_MS) return;
     await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
     this.renewedAt = now;
   }
@@ -152,7 +152,7 @@ export class ProviderRuns {
       return store.closeSubmission(taken, "model_not_found");
     }
     this.unknownSince.set(taken.id, since);
-    await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
+    await store.noteSubmission(this.id, taken.id, {}, FIRST_POLL_MS);
   }
 
   /** Ends the job if its submitter's access has ended; returns the submission with the job's current status. */
@@ -192,7 +192,7 @@ export class ProviderRuns {
     } catch (error) {
       // Closed if the batch no longer exists, or is still unreachable long after its job ended.
       const gone = error instanceof VendorFault && error.status === 404 && taken.state === "running";
-      if (gone || (taken.job_status !== "in_progress" && taken.looks > MOST_LOOKS_AFTER_END))
+      if (gone || (taken.job_status !== "in_progress" && taken.looks > MAX_POLLS_AFTER_END))
         return store.closeSubmission(taken, error instanceof VendorFault ? messageOf(error.refusal) : "upstream_unreachable");
       log.warn("provider_batch_not_reached", { submission: taken.id, error: error as Error });
       const afterMs = delayBeforePoll(taken.looks);
@@ -211,18 +211,18 @@ export class ProviderRuns {
     const over = await batches.send(target, { key: taken.id, operation, lines, headers: taken.job_headers ?? {} }, this.stopping.signal);
     switch (over.kind) {
       case "taken":
-        await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);
+        await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_POLL_MS);
         return;
       case "busy":
         return this.postpone(taken, taken.attempts);
       case "refused":
         return store.closeSubmission(taken, messageOf(over.refusal));
       case "later":
-        if (attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, messageOf(over.refusal));
+        if (attempts >= MAX_ATTEMPTS) return store.closeSubmission(taken, messageOf(over.refusal));
         await store.noteSubmission(this.id, taken.id, { state: "ready" }, delayBeforePoll(attempts + 2));
         return;
       default:
-        await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
+        await store.noteSubmission(this.id, taken.id, {}, FIRST_POLL_MS);
     }
   }
 
@@ -246,7 +246,7 @@ export class ProviderRuns {
     }
     const listed = now() - since > LISTED_AFTER_MS;
     if (found.kind === "none" && listed) {
-      if (taken.attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, "upstream_unreachable");
+      if (taken.attempts >= MAX_ATTEMPTS) return store.closeSubmission(taken, "upstream_unreachable");
       await store.noteSubmission(this.id, taken.id, { state: "ready" }, 0);
       return;
     }
@@ -266,7 +266,7 @@ export class ProviderRuns {
         this.id,
         taken.id,
         { cancelled: taken.cancelled || cancel },
-        cancel ? FIRST_LOOK_MS : delayBeforePoll(taken.looks),
+        cancel ? FIRST_POLL_MS : delayBeforePoll(taken.looks),
       );
       return;
     }
@@ -302,7 +302,7 @@ export class ProviderRuns {
       const answer = answerOf(taken, outcome);
       if (answer !== null) some.push(answer);
       characters += answer?.answer?.length ?? 0;
-      if (some.length < WRITTEN_AT_ONCE && characters < WRITTEN_CHARACTERS) continue;
+      if (some.length < WRITE_BATCH_LINES && characters < WRITE_BATCH_CHARACTERS) continue;
       await store.writeAnswers(taken, some);
       some = [];
       characters = 0;
@@ -311,7 +311,7 @@ export class ProviderRuns {
   }
 }
 
-const delayBeforePoll = (polls: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(polls, 30));
+const delayBeforePoll = (polls: number, lastMs = MAX_POLL_MS): number => Math.min(lastMs, FIRST_POLL_MS * GROWTH ** Math.min(polls, 30));
 
 /** An error code, followed by a colon and a reason if there is one. */
 function messageOf(refusal: Refusal): string {
@@ -321,7 +321,7 @@ function messageOf(refusal: Refusal): string {
 const shortened = (message: string) => storableText(message.slice(0, 500));
 
 /** Line numbers are 32-bit integers. */
-const MOST_LINES = 2 ** 31;
+const MAX_LINES = 2 ** 31;
 
 /** Whether it is a success or failure status that has a body. */
 const ofAnswer = (status: number) => Number.isInteger(status) && ((status >= 200 && status < 204) || (status >= 400 && status < 600));
@@ -329,7 +329,7 @@ const ofAnswer = (status: number) => Number.isInteger(status) && ((status >= 200
 /** Null if the ID is not of this batch. A status that no answer can have counts as 502. */
 function answerOf({ id: submission, job_error: error }: TakenSubmission, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
   const line = outcome.id.startsWith(`${submission}_`) ? Number(outcome.id.slice(submission.length + 1)) : Number.NaN;
-  if (!Number.isSafeInteger(line) || line < 0 || line >= MOST_LINES) return null;
+  if (!Number.isSafeInteger(line) || line < 0 || line >= MAX_LINES) return null;
   if ("status" in outcome) {
     const { status } = outcome;
     return { line, status: ofAnswer(status) ? status : 502, answer: outcome.body, unanswered: null };

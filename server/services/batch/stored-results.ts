@@ -5,7 +5,7 @@ import { isRefusal, reasonOf, type Refusal } from "../../kernel/errors.ts";
 import { ANSWERED, resultLines, UNANSWERED } from "./results.ts";
 
 /** How long results wait for space in their group's file storage before the job ends without result files, milliseconds. */
-const ROOM_AWAITED_MS = 86_400_000;
+const STORAGE_WAIT_MS = 86_400_000;
 
 class NotStored extends Error {
   readonly refusal: Refusal;
@@ -53,7 +53,7 @@ export async function storedResults(
     if (code !== "file_storage_full") throw error;
     await store.explain(job.id, { code, message: `The results find no room. ${message}` });
     const since = job.cancelling_at ?? job.finalizing_at ?? now();
-    if (now().getTime() - since.getTime() < ROOM_AWAITED_MS) throw error;
+    if (now().getTime() - since.getTime() < STORAGE_WAIT_MS) throw error;
     return null;
   }
 }

@@ -8,8 +8,8 @@ import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller
 import type { FileRoom } from "../../road/request/file-room.ts";
 
 /** Most bytes that files may add to one request, as stored, and most places that may name files. */
-const MOST_OF_A_REQUEST = 20 * 1024 * 1024;
-const MOST_PLACES = 100;
+const MAX_PER_REQUEST = 20 * 1024 * 1024;
+const MAX_PLACES = 100;
 const MARK = Buffer.from("file-");
 
 /** Puts the caller's stored files into request bodies whose messages name them. */
@@ -32,11 +32,11 @@ export class FilesInMessages {
   }
 
   private async fill(call: Call, document: JsonDocument, places: readonly FilePlace[], turns: string): Promise<Uint8Array | Refusal> {
-    if (places.length > MOST_PLACES) return unreadable(turns, `names more than ${MOST_PLACES} files`);
+    if (places.length > MAX_PLACES) return unreadable(turns, `names more than ${MAX_PLACES} files`);
     const found = await this.find(call, places);
     if (isRefusal(found)) return found;
     const size = places.reduce((sum, { fileId }) => sum + sizeOf(found, fileId), 0);
-    if (size > MOST_OF_A_REQUEST)
+    if (size > MAX_PER_REQUEST)
       return refuse("file_too_large", "The files that a request names are at most 20 MiB together.", {
         fields: places.slice(0, 20).map(({ field }) => ({ field, message: "names a file that does not fit" })),
       });

@@ -9,7 +9,7 @@ const invalid = (field: string, message: string): Refusal => refuse("invalid_bod
 /** Extra parts allowed beyond files and fields; no client sends any, and each takes time to skip. */
 const PARTS_BEYOND = 10;
 /** Most bytes besides files and fields: part headers, preamble and epilogue. */
-const MOST_BESIDE = 1024 * 1024;
+const MAX_OVERHEAD_BYTES = 1024 * 1024;
 const CLOSING = { headers: { connection: "close" } };
 
 /**
@@ -103,7 +103,7 @@ class FormParts<T extends object> {
   /** `bytes`: total bytes received. Files are bounded by `take`; this bounds everything else, including skipped parts. */
   checkBeside(bytes: number): void {
     const ofFiles = this.fileSizes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-    if (bytes - ofFiles > MOST_BESIDE + this.bounds.fields * this.bounds.fieldBytes)
+    if (bytes - ofFiles > MAX_OVERHEAD_BYTES + this.bounds.fields * this.bounds.fieldBytes)
       this.stop(refuse("body_too_large", "The form has too much in it that is neither a file nor a field.", CLOSING));
   }
 

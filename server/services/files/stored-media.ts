@@ -10,7 +10,7 @@ import type { FileRoom } from "../../road/request/file-room.ts";
 const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 
 /** Largest file to send along: what fits into one request to every supported provider. */
-const MOST_BYTES = 20 * 1024 * 1024;
+const MAX_BYTES = 20 * 1024 * 1024;
 
 /** Where stored files are read from, and the memory available for them. */
 export interface MediaStore {
@@ -28,11 +28,11 @@ export async function storedMedia(
   const file = await files.find(callerOf(call).owner, id);
   if (isRefusal(file)) return { ...file, fields: [{ field, message: "names no file of the caller's" }] };
   if (file.kind !== kind) return refused(field, `names a file of the kind ${file.kind}, and one of the kind ${kind} is wanted`);
-  if (file.size_bytes > MOST_BYTES) return refused(field, "names a file that is larger than 20 MiB");
+  if (file.size_bytes > MAX_BYTES) return refused(field, "names a file that is larger than 20 MiB");
   if (!room.hold(call, file.size_bytes)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
   const bytes = await files.open(file, 0, file.size_bytes);
   if (isRefusal(bytes)) return bytes;
-  const whole = await readUpTo(bytes, MOST_BYTES);
+  const whole = await readUpTo(bytes, MAX_BYTES);
   return whole === null
     ? refused(field, "names a file that is larger than 20 MiB")
     : mediaOf(file.display_name ?? file.id, file.mime_type, whole);
@@ -43,7 +43,7 @@ export async function dataPicture(url: string, field: string): Promise<MediaFile
   const [, base64] = /^data:[a-z/+.-]{1,60};base64,([A-Za-z0-9+/=]*)$/i.exec(url) ?? [];
   if (base64 === undefined) return refused(field, "must be a data URL: pictures are fetched from no address");
   const bytes = Buffer.from(base64, "base64");
-  if (bytes.byteLength > MOST_BYTES) return refused(field, "is larger than 20 MiB");
+  if (bytes.byteLength > MAX_BYTES) return refused(field, "is larger than 20 MiB");
   const mimeType = await typeOfBytes(bytes.subarray(0, 4_100), false);
   return mimeType.startsWith("image/") ? mediaOf("picture", mimeType, bytes) : refused(field, `is no picture: its bytes are ${mimeType}`);
 }

@@ -12,12 +12,12 @@ const SECONDS = 60;
 const MIB = 1024 * 1024;
 /** Limits address space, most of which the engine reserves at start. With less it disables its JIT compiler and runs many times slower. */
 const MEMORY = 3_072 * MIB;
-const MOST_SAID = 128 * MIB;
+const MAX_OUTPUT_BYTES = 128 * MIB;
 
 const WHY = {
   time: `It takes longer than ${SECONDS} seconds to read.`,
   memory: "It takes more memory to read than a document may.",
-  output: `It holds more than ${MOST_SAID / MIB} MiB of text.`,
+  output: `It holds more than ${MAX_OUTPUT_BYTES / MIB} MiB of text.`,
   crash: "Reading it failed: it may be damaged.",
 } as const;
 
@@ -49,7 +49,14 @@ async function readWith<What>(
   kind: string,
   content: Uint8Array,
 ): Promise<Partial<What> & { reason?: string }> {
-  const ended = await run({ program, argument: kind, input: content, seconds: SECONDS, memoryBytes: MEMORY, outputBytes: MOST_SAID });
+  const ended = await run({
+    program,
+    argument: kind,
+    input: content,
+    seconds: SECONDS,
+    memoryBytes: MEMORY,
+    outputBytes: MAX_OUTPUT_BYTES,
+  });
   if (ended.kind !== "done") throw new UnreadableDocument(WHY[ended.kind]);
   return JSON.parse(new TextDecoder().decode(ended.output)) as Partial<What> & { reason?: string };
 }

@@ -7,7 +7,7 @@ import type { EmbedTexts } from "./embeddings.ts";
 import { questionVectorsOf } from "./question-vectors.ts";
 
 /** In characters. Of a longer question only the end is searched for, where people usually ask. */
-const LONGEST_QUESTION = 8_000;
+const MAX_QUESTION_LENGTH = 8_000;
 
 export interface FindingParts extends SearchedPlaces {
   readonly embed: EmbedTexts;
@@ -18,7 +18,7 @@ export function findsPassages({ db, remembered, embed }: FindingParts): FindPass
   return async (call, question, bases) => {
     const tenantId = call.scope?.tenant.id;
     if (tenantId === undefined) return [];
-    const text = question.slice(-LONGEST_QUESTION);
+    const text = question.slice(-MAX_QUESTION_LENGTH);
     const [vectors, principals] = await Promise.all([
       questionVectorsOf(embed, call, text, bases),
       readerPrincipals(db, tenantId, call.identity?.userId ?? null),

@@ -26,7 +26,7 @@ const TIMEOUT_MS = 60_000;
 const TEXTS_AT_ONCE = 32;
 const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 5 * 60_000;
+const MAX_PAUSE_MS = 5 * 60_000;
 
 /** Indexing cannot finish now and is retried later. */
 class Postponed extends Error {
@@ -80,7 +80,7 @@ async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, documen
       if (error instanceof Postponed && chunks !== null) return waiting.finish(document, chunks, why);
       return waiting.fail(document, why);
     }
-    const pause = counts ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** document.attempts) : FIRST_PAUSE_MS * 5;
+    const pause = counts ? Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** document.attempts) : FIRST_PAUSE_MS * 5;
     await waiting.postpone(document, `${reason} It is tried again.`, pause, counts);
   }
 }

@@ -3,8 +3,8 @@ import { isObject, type JsonValue } from "../../kernel/json-value.ts";
 /** Who may read the file at a path; an empty list means nobody. */
 export type PermissionsOf = (path: string) => readonly string[];
 
-const MOST = 10_000;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX = 10_000;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Parses a source's permission mapping: a JSON object from path prefixes to the identities that may read below them. The longest matching
@@ -12,7 +12,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
  */
 export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   let value: JsonValue;
-  if (bytes.byteLength > MOST_BYTES) return null;
+  if (bytes.byteLength > MAX_BYTES) return null;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
   } catch {
@@ -20,7 +20,7 @@ export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   }
   if (!isObject(value)) return null;
   const entries = Object.entries(value);
-  if (entries.length > MOST || !entries.every(([, who]) => Array.isArray(who) && who.length <= MOST && who.every(isIdentity))) return null;
+  if (entries.length > MAX || !entries.every(([, who]) => Array.isArray(who) && who.length <= MAX && who.every(isIdentity))) return null;
   const readers = new Map(
     (entries as [string, string[]][]).toSorted(([a], [b]) => a.length - b.length).map(([at, who]) => [folderOf(at), who]),
   );

@@ -10,10 +10,10 @@ export interface SplitPassage {
 }
 
 /** In characters, about 400 tokens: recursive splitting into 200 to 512 tokens retrieves best. */
-const LONGEST = 1_600;
+const MAX_LENGTH = 1_600;
 /** Characters repeated from the previous passage, so that statements across the boundary are found. */
 const OVERLAP = 200;
-const MOST_PASSAGES = 20_000;
+const MAX_PASSAGES = 20_000;
 
 /** Splits at headings, then between paragraphs, then between sentences, then between words. Throws `UnreadableDocument`. */
 export function splitDocument(sections: readonly Section[]): SplitPassage[] {
@@ -21,8 +21,8 @@ export function splitDocument(sections: readonly Section[]): SplitPassage[] {
   for (const { headings, blocks } of sections) {
     const heading = headings.join(" > ");
     for (const text of joined(pieces(blocks))) {
-      if (passages.length === MOST_PASSAGES)
-        throw new UnreadableDocument(`It has more than ${MOST_PASSAGES} passages: split it into several.`);
+      if (passages.length === MAX_PASSAGES)
+        throw new UnreadableDocument(`It has more than ${MAX_PASSAGES} passages: split it into several.`);
       passages.push({ heading, text, tokens: estimateTokens(Buffer.byteLength(text)) });
     }
   }
@@ -33,10 +33,10 @@ export function splitDocument(sections: readonly Section[]): SplitPassage[] {
 function* joined(parts: Iterable<string>): Generator<string> {
   let current = "";
   for (const part of parts) {
-    if (current !== "" && current.length + 2 + part.length > LONGEST) {
+    if (current !== "" && current.length + 2 + part.length > MAX_LENGTH) {
       yield current;
       const before = lastWords(current);
-      current = before === "" || before.length + 2 + part.length > LONGEST ? "" : before;
+      current = before === "" || before.length + 2 + part.length > MAX_LENGTH ? "" : before;
     }
     current = current === "" ? part : `${current}\n\n${part}`;
   }
@@ -53,8 +53,8 @@ function lastWords(text: string): string {
 function* pieces(blocks: readonly string[]): Generator<string> {
   for (const block of blocks) {
     let rest = block.trim();
-    while (rest.length > LONGEST) {
-      const at = borderIn(rest.slice(0, LONGEST));
+    while (rest.length > MAX_LENGTH) {
+      const at = borderIn(rest.slice(0, MAX_LENGTH));
       yield rest.slice(0, at).trim();
       rest = rest.slice(at).trimStart();
     }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { nameText } from "@gatehouse/contracts/conventions";
 import type { DocumentPermissions } from "@gatehouse/contracts/knowledge-bases";
-import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../directory/knowledge/document-kinds.ts";
+import { DOCUMENT_KINDS, MAX_DOCUMENT_BYTES } from "../../directory/knowledge/document-kinds.ts";
 import { deleteDocument, narrowDocumentPermissions, uploadDocument } from "../../directory/knowledge/documents.ts";
 import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-connectors.ts";
 import { principalsOf, principalsOfBoth } from "../../directory/knowledge/reader-principals.ts";
@@ -20,23 +20,23 @@ export interface SyncParts {
 }
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
-const MOST_TOLD = 100;
+const MAX_REPORTED = 100;
 /** A source with more unreadable files than this counts as unavailable. */
-const MOST_UNREADABLE = 20;
-const LONGEST_PATH = 300;
+const MAX_UNREADABLE = 20;
+const MAX_PATH_LENGTH = 300;
 const NOBODY: PermissionsOf = () => [];
 
 /** The gateway is shutting down: do not wait for the source. */
 class Stopped extends Error {}
 
 /** Sources synchronized concurrently, one per tenant, so that a slow source delays only its own tenant. */
-const MOST_AT_ONCE = 4;
-/** A source that has taken this long no longer counts towards `MOST_AT_ONCE`. */
+const MAX_CONCURRENT = 4;
+/** A source that has taken this long no longer counts towards `MAX_CONCURRENT`. */
 const SLOW_MS = 30_000;
-const MOST_IN_ALL = 32;
+const MAX_TOTAL = 32;
 /** Shorter than the lease, after which another process would take the connector. */
 const WHOLE_MS = 25 * 60_000;
-const LOOKED_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Synchronizes documents from connectors' sources until `stop`, which aborts synchronizations in progress. */
 export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[]; stop(): Promise<void> } {
@@ -46,7 +46,7 @@ export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[
   const byTenant = new Map<string, { readonly sync: Promise<void>; readonly since: number }>();
   const isRoom = () => {
     const slowSince = parts.directory.clock.now() - SLOW_MS;
-    return byTenant.size < MOST_IN_ALL && [...byTenant.values()].filter(({ since }) => since > slowSince).length < MOST_AT_ONCE;
+    return byTenant.size < MAX_TOTAL && [...byTenant.values()].filter(({ since }) => since > slowSince).length < MAX_CONCURRENT;
   };
   const syncNext = async () => {
     while (!signal.aborted && isRoom()) {
@@ -59,7 +59,7 @@ export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[
     }
   };
   return {
-    jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: syncNext }],
+    jobs: [{ name: "sync_knowledge", everyMs: POLL_INTERVAL_MS, run: syncNext }],
     async stop() {
       stopping.abort(new Stopped());
       await Promise.all([...byTenant.values()].map(({ sync: looking }) => looking));
@@ -85,7 +85,7 @@ async function syncConnector(parts: SyncParts, due: DueConnectors, connector: Du
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
   const skip: Skip = (path, reason) => {
-    if (skipped.length < MOST_TOLD) skipped.push(`${path}: ${reason}`);
+    if (skipped.length < MAX_REPORTED) skipped.push(`${path}: ${reason}`);
   };
   try {
     problem = await Promise.race([syncOne(parts, due, connector, skip, signal), stopped]);
@@ -159,7 +159,7 @@ async function syncOne(
         continue;
       }
       const content = await source.read(path).catch((error: unknown) => {
-        if (!(error instanceof SourceUnavailable) || ++unreadable > MOST_UNREADABLE) throw error;
+        if (!(error instanceof SourceUnavailable) || ++unreadable > MAX_UNREADABLE) throw error;
         skip(path, error.message);
         return "unreadable" as const;
       });
@@ -192,8 +192,8 @@ async function syncOne(
 function unfitFile(path: string, sizeBytes: number | null): string | null {
   if (sizeBytes === null) return "could not be read";
   if (sizeBytes === 0) return "is empty";
-  if (path.length > LONGEST_PATH || sizeBytes > LARGEST_DOCUMENT) return "is too large, or its path too long";
-  return nameText(LONGEST_PATH).safeParse(path).success
+  if (path.length > MAX_PATH_LENGTH || sizeBytes > MAX_DOCUMENT_BYTES) return "is too large, or its path too long";
+  return nameText(MAX_PATH_LENGTH).safeParse(path).success
     ? null
     : "has control characters in its path, or turns the direction of text around";
 }

@@ -22,7 +22,7 @@ export function vectorsIn(body: Uint8Array, count: number): Float32Array[] | nul
   return inOrder.every((vector) => vector?.length === length) ? (inOrder as Float32Array[]) : null;
 }
 
-const MOST_COMPONENTS = 16_384;
+const MAX_COMPONENTS = 16_384;
 
 function vectorOf(embedding: unknown): Float32Array | null {
   // Some servers return base64 whatever encoding was requested.
@@ -32,5 +32,5 @@ function vectorOf(embedding: unknown): Float32Array | null {
       : Array.isArray(embedding)
         ? Float32Array.from(embedding)
         : null;
-  return vector !== null && vector.length > 0 && vector.length <= MOST_COMPONENTS && vector.every(Number.isFinite) ? vector : null;
+  return vector !== null && vector.length > 0 && vector.length <= MAX_COMPONENTS && vector.every(Number.isFinite) ? vector : null;
 }

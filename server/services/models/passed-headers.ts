@@ -13,7 +13,7 @@ const USEFUL: ReadonlySet<string> = new Set([
 ]);
 const RATES = /^(?:anthropic|x)-ratelimit-/;
 /** Longer than any vendor's value; clients or proxies in between may reject longer ones. */
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 /** Retry hints that clients act on: with an invalid value, some would wait for years. */
 const HINTS: Readonly<Record<string, RegExp>> = {
   "retry-after": /^(?:\d{1,6}(?:\.\d{1,6})?|[A-Za-z]{3,9},? [\w :+-]{10,40})$/,
@@ -23,7 +23,7 @@ const HINTS: Readonly<Record<string, RegExp>> = {
 
 /** Whether a header of a provider's answer may be forwarded unchanged. */
 export function isValidHeader(name: string, value: string): boolean {
-  return value.length <= LONGEST && (Object.hasOwn(HINTS, name) ? (HINTS[name] as RegExp).test(value) : true);
+  return value.length <= MAX_LENGTH && (Object.hasOwn(HINTS, name) ? (HINTS[name] as RegExp).test(value) : true);
 }
 
 /** The headers of a provider's answer that the caller gets. */
@@ -42,5 +42,5 @@ export function returnedHeaders(answered: Headers, { provider }: Pick<ModelEntry
 export function forwardedHeaders(call: Pick<Call, "headers">, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
   const { passRequestHeaders: names = [] } = provider;
   if (names.length === 0) return {};
-  return Object.fromEntries(Object.entries(call.headers.all).filter(([name, value]) => value.length <= LONGEST && isNamed(names, name)));
+  return Object.fromEntries(Object.entries(call.headers.all).filter(([name, value]) => value.length <= MAX_LENGTH && isNamed(names, name)));
 }

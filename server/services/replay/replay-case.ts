@@ -1,7 +1,7 @@
 import type { ReplayCase, ReplayResult } from "@gatehouse/contracts/ai-replay";
 import type { ReplayFormat } from "../../directory/assurance/recorded-format.ts";
 import type { RecordedRequest } from "../../directory/assurance/recorded-request.ts";
-import type { KeptRequest } from "../../directory/assurance/replay-work.ts";
+import type { ReplayRequest } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { internalErrorOf, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -100,7 +100,7 @@ export interface ReplayedCase {
 /** Replays a case as often as its suite says. `kept`: the recorded request; null if it is no longer stored. */
 export async function replayCase(
   one: ReplayCase,
-  kept: KeptRequest | null,
+  kept: ReplayRequest | null,
   repeats: number,
   run: { readonly id: string; readonly scope: GroupScope; readonly goesOn: () => boolean },
   parts: ReplayCaseParts,

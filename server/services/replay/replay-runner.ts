@@ -2,7 +2,7 @@ import type { ReplayCase, ReplayResult, ReplaySuite, ReplayTotals } from "@gateh
 import {
   claimReplayWork,
   endReplayWork,
-  keptRequests,
+  replayRequests,
   liveContractDigest,
   othersWaitForTurn,
   type ReplayEnd,
@@ -28,7 +28,7 @@ export interface ReplayRunnerParts extends ReplayCaseParts {
 
 /** Cases in parallel: replays are not urgent and share their limits with callers. Also the length of a turn if another tenant waits. */
 const AT_ONCE = 4;
-const HEARD_EVERY_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 /** The configuration changed before all cases were replayed. */
 const CHANGED: ReplayEnd = { state: "errored", error: "the configuration changed while it ran" };
 
@@ -94,7 +94,7 @@ export class ReplayRunner {
           cancelled ||= !open;
         })
         .catch(() => undefined);
-    }, HEARD_EVERY_MS);
+    }, HEARTBEAT_MS);
     return { goesOn: () => !cancelled && !this.stopped, end: () => clearInterval(timer) };
   }
 
@@ -111,7 +111,7 @@ export class ReplayRunner {
     while (results.length < cases.length && goesOn()) {
       const some = cases.slice(results.length, results.length + AT_ONCE);
       const ids = some.map((one) => one.row_id);
-      const kept = await keptRequests(directory, work, ids);
+      const kept = await replayRequests(directory, work, ids);
       const run = { id: work.id, scope, goesOn };
       const done = await Promise.all(some.map((one) => replayCase(one, kept.get(one.row_id) ?? null, repeats, run, this.parts)));
       for (const { result, models: answered, micros: cost } of done) {

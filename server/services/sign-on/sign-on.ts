@@ -1,7 +1,7 @@
 import { mapped, type Claims } from "../../directory/identity/claims.ts";
 import { refusedSignOn } from "../../directory/identity/vouched.ts";
 import { offeredProviders, signOnPlace, type SignOnPlace } from "../../directory/identity/sign-on-place.ts";
-import { keepStep, newSecretText, takeKeptStep, usedOnce } from "../../directory/identity/sign-on-steps.ts";
+import { keepStep, newSecretText, takeStoredStep, usedOnce } from "../../directory/identity/sign-on-steps.ts";
 import type { KeySets } from "../../directory/identity/key-sets.ts";
 import { readLogoutToken } from "../../directory/identity/logout-token.ts";
 import { requestedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";
@@ -169,7 +169,7 @@ export class SignOn {
     const state = new URLSearchParams(search).get("state");
     const step =
       place.kind === "oidc" && state !== null && binding !== null
-        ? await takeKeptStep(this.parts.directory, { kind: "state", secret: state, binding })
+        ? await takeStoredStep(this.parts.directory, { kind: "state", secret: state, binding })
         : null;
     if (step === null || step.providerId !== place.id || state === null) throw refusedSignOn(WRONG);
     const { verifier, nonce, returnTo, test, again } = step.content as {
@@ -215,7 +215,7 @@ export class SignOn {
     if (place.kind !== "saml" || answer === null) throw refusedSignOn(WRONG);
     const relayState = form.get("RelayState") ?? "";
     const step =
-      binding === null || relayState === "" ? null : await takeKeptStep(directory, { kind: "state", secret: relayState, binding });
+      binding === null || relayState === "" ? null : await takeStoredStep(directory, { kind: "state", secret: relayState, binding });
     const unsolicited = step === null && place.settings.saml?.allow_unsolicited === true;
     if (!unsolicited && (step === null || step.providerId !== place.id)) throw refusedSignOn(WRONG);
     const requestId = step === null ? null : String(step.content.requestId);
@@ -264,7 +264,7 @@ export class SignOn {
   }
 
   async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<RedeemedCode> {
-    const step = binding === null ? null : await takeKeptStep(this.parts.directory, { kind: "code", secret: code, binding });
+    const step = binding === null ? null : await takeStoredStep(this.parts.directory, { kind: "code", secret: code, binding });
     if (step === null || step.content.audience !== audience) throw refusedSignOn(WRONG);
     const { accountId, generation, tenantId, until, factorElsewhere } = step.content;
     return {

@@ -11,7 +11,7 @@ import { type ImportAccess, importAccess } from "./import-access.ts";
 import type { UsageVendors } from "./usage-vendors.ts";
 
 const FIRST_WAIT_MS = 15_000;
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 /** Failed attempts in a row before a run fails; with the waits between them this takes about eight hours. */
 const MAX_ATTEMPTS = 14;
 /** For one list of a vendor. */
@@ -24,7 +24,7 @@ const AT_ONCE = 5;
 const TURN_MS = 20_000;
 /** Limits on reading a vendor's keys, none of which are stored until all are read. */
 const KEYS_MS = 60_000;
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 interface ImportParts {
   readonly directory: Pick<Directory, "db" | "secrets" | "clock">;
@@ -63,7 +63,7 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     if (!(error instanceof UsageRefused)) parts.log.warn("usage_import_failed", { provider_id: run.provider_id, error: error as Error });
     const reportedError =
       error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
-    const longer = Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS);
+    const longer = Math.min(FIRST_WAIT_MS * 2 ** run.attempts, MAX_WAIT_MS);
     // The vendor's Retry-After may be too short: after the first failed attempt, back off at least exponentially.
     const wait = run.attempts === 0 ? (reportedError.retryAfterMs ?? longer) : Math.max(reportedError.retryAfterMs ?? 0, longer);
     const again = reportedError.passing && run.attempts < MAX_ATTEMPTS;
@@ -79,7 +79,7 @@ async function keysOf(
 ): Promise<VendorKey[] | null> {
   const ends = clock.now() + KEYS_MS;
   const renewLease = async (found: number) => {
-    if (clock.now() >= ends || found > MOST_KEYS) throw new UsageRefused("The vendor's list of keys has no end.", { passing: false });
+    if (clock.now() >= ends || found > MAX_KEYS) throw new UsageRefused("The vendor's list of keys has no end.", { passing: false });
     await keepRun(db, run, new Date(clock.now()));
   };
   try {

@@ -11,7 +11,7 @@ import type { ProviderAsk, VideoCodec, VideoJobState, VideoOutput } from "../../
 
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;
 
-const ASKED_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** Longest silence while a video is downloaded, and longest total time: a slow download occupies a place that others wait for. */
 const FETCHED_WITHIN = { silentMs: 60_000, wholeMs: 15 * 60_000 };
 
@@ -67,9 +67,9 @@ export async function askWhole(
   question: ProviderAsk,
 ): Promise<{ readonly status: number; readonly json: JsonValue } | Refusal> {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), REQUEST_TIMEOUT_MS * 2);
   try {
-    const response = await ask(question, abort, ASKED_MS);
+    const response = await ask(question, abort, REQUEST_TIMEOUT_MS);
     if (isRefusal(response)) return response;
     const bytes = await readAnswerBody(response);
     return { status: response.status, json: parsed(bytes) };
@@ -104,7 +104,7 @@ export async function* videoBytes(
   const abort = new AbortController();
   const end = setTimeout(() => abort.abort("upstream_timeout"), wholeMs);
   try {
-    const response = await ask(output.ask, abort, ASKED_MS);
+    const response = await ask(output.ask, abort, REQUEST_TIMEOUT_MS);
     if (isRefusal(response)) throw new Error(response.reason ?? response.message);
     if (response.status !== 200 || response.body === null) {
       abort.abort("not_wanted");

@@ -10,13 +10,13 @@ interface SettleParts {
 }
 
 /** How long to wait for a row that a process was about to write when it died: until it can be expected back with its journal. */
-const WAITED_FOR_MS = 24 * 3_600_000;
-const LOOKED_AGAIN_MS = 2_000;
+const ROW_TIMEOUT_MS = 24 * 3_600_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /**
  * Writes the one audit row that reports a job's outcome; true once that row is known to be stored. The row's ID is noted in the job between
  * the row's begin marker and the row itself, so it is reported once, whichever process dies when. An ID that was noted turns up in the
- * ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within `WAITED_FOR_MS`. That
+ * ledger as written or interrupted; the row is written anew only if it was interrupted or does not turn up within `ROW_TIMEOUT_MS`. That
  * holds for the process that failed to seal the row, too: a row whose sync failed may be in the journal all the same.
  */
 export async function settleJob({ store, calls, now }: SettleParts, runner: string, job: VideoJob): Promise<boolean> {
@@ -26,14 +26,14 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     return true;
   }
   if (job.settlement_id !== null) {
-    const fate = await store.fateOfSettlement(job.tenant_id, job.settlement_id);
+    const fate = await store.settlementOutcome(job.tenant_id, job.settlement_id);
     if (fate === "told") {
       await store.noteSettled(runner, job.id);
       return true;
     }
     const waited = now() - (job.settling_since?.getTime() ?? now());
-    if (fate === "interrupted" || waited > WAITED_FOR_MS) await store.forgetSettlement(runner, job.id);
-    else await store.note(runner, job.id, { failures: 0, afterMs: LOOKED_AGAIN_MS });
+    if (fate === "interrupted" || waited > ROW_TIMEOUT_MS) await store.forgetSettlement(runner, job.id);
+    else await store.note(runner, job.id, { failures: 0, afterMs: POLL_INTERVAL_MS });
     return false;
   }
   const isReported = await calls.recordEvent(

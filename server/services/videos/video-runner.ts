@@ -20,13 +20,13 @@ const ADOPTED_AT_ONCE = 200;
 const IDLE_MS = 1_000;
 /** A process whose last heartbeat is older than this is considered dead. */
 const ALIVE_SECONDS = 10;
-const RENEWED_MS = 2_000;
+const RENEWAL_INTERVAL_MS = 2_000;
 /** Wait between two polls of a job; grows with each poll. */
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 20_000;
-const LONGEST_AFTER_FAILURE_MS = 60_000;
+const MAX_WAIT_MS = 20_000;
+const MAX_AFTER_FAILURE_MS = 60_000;
 /** Polls in a row that find no such job, or no model, before the job is given up. */
-const GONE_AFTER = 5;
+const LOST_AFTER_POLLS = 5;
 /** Attempts to download a video before it is given up. */
 const FETCHED_AT_MOST = 40;
 
@@ -129,10 +129,10 @@ export class VideoRunner {
     void this.poll().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
   }
 
-  /** Renews this process's heartbeat, at most every `RENEWED_MS`. */
+  /** Renews this process's heartbeat, at most every `RENEWAL_INTERVAL_MS`. */
   async stayAlive(): Promise<void> {
     const now = performance.now();
-    if (now - this.renewedAt < RENEWED_MS) return;
+    if (now - this.renewedAt < RENEWAL_INTERVAL_MS) return;
     await this.parts.store.keepAlive(this.id, this.parts.chain, ALIVE_SECONDS);
     this.renewedAt = now;
   }
@@ -190,14 +190,14 @@ export class VideoRunner {
     }
     const provider = await providerOfJob(this.parts, job);
     if (provider === null) {
-      if (job.failures + 1 < GONE_AFTER) return this.later(job);
+      if (job.failures + 1 < LOST_AFTER_POLLS) return this.later(job);
       const error = { code: "model_not_found", message: "The model was deleted, and nobody can ask its provider for the video any more." };
       return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
     }
     const over = job.expires_at.getTime() <= this.parts.now();
     const reading = await readJob(provider, job.upstream_id);
     if (reading.kind === "look") return this.follow(job, provider, reading.look, over);
-    if (reading.kind === "gone" && job.failures + 1 >= GONE_AFTER) {
+    if (reading.kind === "gone" && job.failures + 1 >= LOST_AFTER_POLLS) {
       const error = { code: "upstream_job_lost", message: "The provider knows the job no more." };
       return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
     }
@@ -213,7 +213,7 @@ export class VideoRunner {
       status: state,
       ...(progress !== null && { progress }),
       failures: 0,
-      afterMs: this.spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(job.looks, 30))),
+      afterMs: this.spread(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(job.looks, 30))),
     });
   }
 
@@ -273,13 +273,13 @@ export class VideoRunner {
   /** Polls again later, with exponential backoff. */
   private async later(job: VideoJob): Promise<void> {
     const failures = job.failures + 1;
-    const afterMs = this.spread(Math.min(LONGEST_AFTER_FAILURE_MS, 500 * 2 ** Math.min(failures, 8)));
+    const afterMs = this.spread(Math.min(MAX_AFTER_FAILURE_MS, 500 * 2 ** Math.min(failures, 8)));
     await this.parts.store.note(this.id, job.id, { failures, afterMs });
   }
 
   /** Polls again later without counting a failure. */
   private async keep({ id, failures }: VideoJob): Promise<void> {
-    await this.parts.store.note(this.id, id, { failures, afterMs: this.spread(LONGEST_WAIT_MS) });
+    await this.parts.store.note(this.id, id, { failures, afterMs: this.spread(MAX_WAIT_MS) });
   }
 
   private spread(ms: number): number {

@@ -25,14 +25,14 @@ export interface SucceededVideo {
 }
 
 /** Most jobs of a tenant that have not ended. */
-const MOST_OPEN = 1_000;
+const MAX_OPEN = 1_000;
 /** A job that runs longer than this at its provider is expired. */
-const LONGEST_JOB_MS = 24 * 3_600_000;
-const FIRST_LOOK_MS = 1_000;
+const MAX_JOB_MS = 24 * 3_600_000;
+const FIRST_POLL_MS = 1_000;
 /** How long a call may take to submit a job before the job is considered lost. */
 const SUBMITTED_WITHIN_MS = 15 * 60_000;
-const WRITTEN_WITHIN_MS = 60_000;
-const WRITTEN_AGAIN_MS = 500;
+const WRITE_TIMEOUT_MS = 60_000;
+const WRITE_RETRY_MS = 500;
 
 /** Callbacks while a job is submitted. `leaving`: before a provider is called. `unsure`: whether it accepted is unknown. */
 export interface VideoOnItsWay {
@@ -71,7 +71,7 @@ export class VideoService {
     video: (onItsWay: VideoOnItsWay) => Promise<Answer | Refusal>,
   ): Promise<VideoJob | Refusal | WholeAnswer> {
     const { store, runner } = this.parts;
-    if ((await store.countOpen(owner.tenantId)) >= MOST_OPEN)
+    if ((await store.countOpen(owner.tenantId)) >= MAX_OPEN)
       return refuse("too_many_videos", undefined, { headers: { "retry-after": "60" } });
     const id = `video_${call.id}`;
     let written = false;
@@ -114,13 +114,13 @@ export class VideoService {
   /** A provider accepted the job: retries until its upstream ID is stored, because without it nobody finds the job again. */
   private async begun(call: Call, owner: VideoOwner, id: string, upstreamId: string): Promise<VideoJob | Refusal> {
     const { store, runner, now } = this.parts;
-    for (const until = now() + WRITTEN_WITHIN_MS; ;) {
+    for (const until = now() + WRITE_TIMEOUT_MS; ;) {
       try {
-        await store.noteAccepted(runner.id, id, upstreamId, FIRST_LOOK_MS);
+        await store.noteAccepted(runner.id, id, upstreamId, FIRST_POLL_MS);
         break;
       } catch (error) {
         if (now() > until) return refuse("directory_unavailable", undefined, { reason: reasonOf(error) });
-        await new Promise((resolve) => setTimeout(resolve, WRITTEN_AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
       }
     }
     const job = await this.find(owner, id);
@@ -215,7 +215,7 @@ export class VideoService {
       client_ip: call.ip,
       created_at: new Date(at),
       updated_at: new Date(now),
-      expires_at: new Date(now + LONGEST_JOB_MS),
+      expires_at: new Date(now + MAX_JOB_MS),
     };
   }
 }

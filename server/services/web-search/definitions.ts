@@ -3,9 +3,9 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 
-export const LONGEST_QUERY = 400;
-export const MOST_RESULTS = 20;
-export const LONGEST_TEXT = 100_000;
+export const MAX_QUERY_LENGTH = 400;
+export const MAX_SEARCH_RESULTS = 20;
+export const MAX_TEXT_LENGTH = 100_000;
 export const USUAL_TEXT = 10_000;
 
 const annotations = { readOnlyHint: true, openWorldHint: true, destructiveHint: false };
@@ -20,8 +20,8 @@ export const TOOLS: JsonObject[] = [
     inputSchema: {
       type: "object",
       properties: {
-        query: { type: "string", minLength: 1, maxLength: LONGEST_QUERY, description: "what to search for" },
-        max_results: { type: "integer", minimum: 1, maximum: MOST_RESULTS },
+        query: { type: "string", minLength: 1, maxLength: MAX_QUERY_LENGTH, description: "what to search for" },
+        max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS },
         freshness: {
           type: "string",
           enum: ["day", "week", "month", "year"],
@@ -51,7 +51,7 @@ export const TOOLS: JsonObject[] = [
       properties: {
         url: { type: "string", maxLength: 2_000, description: "the page's address, as a search gave it" },
         start_index: { type: "integer", minimum: 0, description: "where in the text to begin; 0 when left out" },
-        max_length: { type: "integer", minimum: 1, maximum: LONGEST_TEXT, description: `characters; ${USUAL_TEXT} when left out` },
+        max_length: { type: "integer", minimum: 1, maximum: MAX_TEXT_LENGTH, description: `characters; ${USUAL_TEXT} when left out` },
       },
       required: ["url"],
       additionalProperties: false,

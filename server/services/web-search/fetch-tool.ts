@@ -10,8 +10,8 @@ import type { Gates } from "../../road/gates.ts";
 import { principalOf } from "../../road/principal.ts";
 import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
-import { LONGEST_TEXT, USUAL_TEXT } from "./definitions.ts";
-import type { AddressHolder, GivenAddresses } from "../../directory/web-search/given-addresses.ts";
+import { MAX_TEXT_LENGTH, USUAL_TEXT } from "./definitions.ts";
+import type { AddressHolder, ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
 import { type PageReaders, readablePage, type ReadPage } from "./readable-page.ts";
 import { argumentFault } from "./search-tool.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
@@ -19,16 +19,16 @@ import { toolFailure, type ToolResult } from "./tool-result.ts";
 const given = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }).max(2_000),
   start_index: z.number().int().min(0).optional(),
-  max_length: z.number().int().min(1).max(LONGEST_TEXT).optional(),
+  max_length: z.number().int().min(1).max(MAX_TEXT_LENGTH).optional(),
 });
 
 /** Long enough that successive parts of a page come from the same copy. */
-const PAGE_KEPT_MS = 300_000;
+const PAGE_CACHE_MS = 300_000;
 
 export interface FetchParts extends PageReaders {
   readonly fetch: FetchPage;
   readonly pages: BoundedCache<ReadPage>;
-  readonly addresses: GivenAddresses;
+  readonly addresses: ReturnedAddresses;
   readonly gates: Pick<Gates, "inspect" | "inspects">;
 }
 
@@ -81,7 +81,7 @@ function keep(pages: FetchParts["pages"], key: string, { addresses, title, text 
   const ways = addresses.reduce((sum, { href }) => sum + ADDRESS_WEIGHS * href.length, 0);
   // Copied, because a substring would keep the whole page in memory.
   const page = { addresses, title: detachedString(title), text: detachedString(text) };
-  pages.set(key, page, PAGE_KEPT_MS, ENTRY_OVERHEAD + key.length + ways + title.length + text.length);
+  pages.set(key, page, PAGE_CACHE_MS, ENTRY_OVERHEAD + key.length + ways + title.length + text.length);
 }
 
 function refusedBy(policy: WebSearchPolicy, address: URL): string | null {
@@ -89,8 +89,8 @@ function refusedBy(policy: WebSearchPolicy, address: URL): string | null {
   return policy.permits(hostOf(address)) ? null : "Its domain is not allowed here.";
 }
 
-async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: URL, addresses: GivenAddresses): Promise<string | null> {
-  if (policy.fetch === "any" || policy.names(hostOf(address)) || (await addresses.wasGiven(to, address))) return null;
+async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: URL, addresses: ReturnedAddresses): Promise<string | null> {
+  if (policy.fetch === "any" || policy.names(hostOf(address)) || (await addresses.wasReturned(to, address))) return null;
   return "Only addresses that a search gave, or of domains allowed by name, are read here: search for the page first.";
 }
 

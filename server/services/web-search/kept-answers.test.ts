@@ -9,7 +9,7 @@ import { openWebSearch } from "./web-search-service.ts";
 function serving({ ask = async () => "nothing", fetch = async () => "nothing" }: { ask?: AskProvider; fetch?: FetchPage }) {
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
-    addresses: { give: async () => undefined, wasGiven: async () => true } as never,
+    addresses: { give: async () => undefined, wasReturned: async () => true } as never,
     gates: { inspects: () => false, inspect: async () => null },
     ...{ ask, fetch, readPdf: async () => "no" },
     reader: () => ({ push: () => undefined, end: () => [] }),

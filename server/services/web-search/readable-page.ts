@@ -24,7 +24,7 @@ export interface ReadPage {
 }
 
 /** In characters. */
-const LONGEST_PAGE = 500_000;
+const MAX_PAGE_LENGTH = 500_000;
 const PIECE = 32 * 1024;
 
 /** Extracts the text of a page. A string is the reason why it cannot be read. */
@@ -38,7 +38,7 @@ export async function readablePage(
     return typeof sections === "string" ? sections : { addresses, title: "", text: written(sections) };
   }
   const raw = decoded(bytes, charset);
-  if (!type.includes("html")) return { addresses, title: "", text: beginningOf(raw, LONGEST_PAGE) };
+  if (!type.includes("html")) return { addresses, title: "", text: beginningOf(raw, MAX_PAGE_LENGTH) };
   const parser = reader();
   try {
     for (let at = 0; at < raw.length; at += PIECE) {
@@ -85,10 +85,10 @@ function written(sections: ReturnType<PageReader["end"]>): string {
     ];
     above = headings;
     for (const line of lines) {
-      if (length > LONGEST_PAGE) return beginningOf(parts.join("\n\n"), LONGEST_PAGE);
+      if (length > MAX_PAGE_LENGTH) return beginningOf(parts.join("\n\n"), MAX_PAGE_LENGTH);
       parts.push(line);
       length += line.length;
     }
   }
-  return beginningOf(parts.join("\n\n"), LONGEST_PAGE);
+  return beginningOf(parts.join("\n\n"), MAX_PAGE_LENGTH);
 }

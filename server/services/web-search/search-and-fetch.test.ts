@@ -19,7 +19,7 @@ function serving({
   const questions: SearchQuestion[] = [];
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
-    addresses: { give: async () => undefined, wasGiven: async () => true } as never,
+    addresses: { give: async () => undefined, wasReturned: async () => true } as never,
     gates: { inspects: () => false, inspect: async () => null },
     ask: async (_provider, question) => {
       questions.push(question);

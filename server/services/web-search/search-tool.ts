@@ -10,13 +10,13 @@ import { principalOf } from "../../road/principal.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
 import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
-import { LONGEST_QUERY, MOST_RESULTS } from "./definitions.ts";
-import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
+import { MAX_QUERY_LENGTH, MAX_SEARCH_RESULTS } from "./definitions.ts";
+import type { ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
 
 const given = z.strictObject({
-  query: z.string().trim().min(1).max(LONGEST_QUERY),
-  max_results: z.number().int().min(1).max(MOST_RESULTS).optional(),
+  query: z.string().trim().min(1).max(MAX_QUERY_LENGTH),
+  max_results: z.number().int().min(1).max(MAX_SEARCH_RESULTS).optional(),
   freshness: z.enum(["day", "week", "month", "year"]).optional(),
   domains: z.array(z.string().trim().toLowerCase().min(1).max(253)).max(20).optional(),
   safe_search: z.enum(["off", "moderate", "strict"]).optional(),
@@ -25,7 +25,7 @@ const given = z.strictObject({
 export interface SearchParts {
   readonly ask: AskProvider;
   readonly cache: BoundedCache<readonly FoundPage[]>;
-  readonly addresses: GivenAddresses;
+  readonly addresses: ReturnedAddresses;
 }
 
 /** Describes why the arguments are invalid. */
@@ -93,13 +93,13 @@ function questionFor(
   policy: WebSearchPolicy,
   domains: readonly string[],
 ): { readonly question: SearchQuestion; readonly most: number } {
-  const most = Math.min(args.max_results ?? provider.maxResults, provider.maxResults, policy.maxResults ?? MOST_RESULTS);
+  const most = Math.min(args.max_results ?? provider.maxResults, provider.maxResults, policy.maxResults ?? MAX_SEARCH_RESULTS);
   return {
     most,
     question: {
       query: args.query,
       // Ask for more results when some will be filtered out afterwards.
-      maxResults: policy.allowed.length + policy.denied.length + (args.domains ?? []).length === 0 ? most : MOST_RESULTS,
+      maxResults: policy.allowed.length + policy.denied.length + (args.domains ?? []).length === 0 ? most : MAX_SEARCH_RESULTS,
       freshness: args.freshness ?? null,
       safeSearch: saferSearch(saferSearch(provider.safeSearch, policy.safeSearch), args.safe_search ?? null),
       country: provider.country,

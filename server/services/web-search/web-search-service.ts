@@ -11,19 +11,19 @@ import { META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, isRpcProblem, readRpc, resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { CAPABILITIES, INSTRUCTIONS, SERVER_INFO, TOOLS } from "./definitions.ts";
 import { fetchWeb, type FetchParts } from "./fetch-tool.ts";
-import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
+import type { ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
 import type { PageReaders, PdfReader } from "./readable-page.ts";
 import { searchWeb, type SearchParts } from "./search-tool.ts";
 import { resultOf } from "./tool-result.ts";
 
 /** Cache sizes, in characters across all entries. */
-const SEARCHES_KEPT = 16_000_000;
-const PAGES_KEPT = 8_000_000;
+const SEARCH_CACHE_BYTES = 16_000_000;
+const PAGE_CACHE_BYTES = 8_000_000;
 const PRUNED_MS = 600_000;
 
 export interface WebSearchParts extends PageReaders {
   readonly clock: Clock;
-  readonly addresses: GivenAddresses;
+  readonly addresses: ReturnedAddresses;
   readonly ask: AskProvider;
   readonly fetch: FetchPage;
   readonly gates: FetchParts["gates"];
@@ -44,10 +44,10 @@ export function openWebSearch({ clock, addresses, ask, fetch, gates, reader, rea
   const now = () => clock.now();
   const parts = {
     ask,
-    cache: new BoundedCache(SEARCHES_KEPT, now),
+    cache: new BoundedCache(SEARCH_CACHE_BYTES, now),
     fetch,
     gates,
-    pages: new BoundedCache(PAGES_KEPT, now),
+    pages: new BoundedCache(PAGE_CACHE_BYTES, now),
     reader,
     readPdf: oneByOne(readPdf),
     addresses,

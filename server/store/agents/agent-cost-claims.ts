@@ -10,9 +10,9 @@ const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id,
 export const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 /** How often to check again for a row that has not been stored yet. */
-const LOOKED_AGAIN_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 /** How long to wait for a row that a process was about to write when it died: it may come back with its journal for that long. */
-const WAITED_FOR_MS = 24 * 3_600_000;
+const ROW_TIMEOUT_MS = 24 * 3_600_000;
 
 export const lockedCost = (db: Database | Trx, key: TaskKey) =>
   db
@@ -36,7 +36,7 @@ export const changeCost = (
 export const claimCost = (trx: Trx, key: TaskKey, rowId: string, micros: number) =>
   trx
     .insertInto("agent_cost_claims")
-    .values({ ...ofTask(key), row_id: rowId, micros, look_at: inMs(LOOKED_AGAIN_MS) })
+    .values({ ...ofTask(key), row_id: rowId, micros, look_at: inMs(POLL_INTERVAL_MS) })
     .onConflict((conflict) =>
       conflict.columns(["tenant_id", "agent_id", "task_id", "row_id"]).doUpdateSet({ micros, claimed_at: sql<Date>`now()` }),
     )
@@ -83,7 +83,7 @@ async function giveBack(db: Database, claim: Claim, isThere: boolean): Promise<v
     WITH returned AS (
       DELETE FROM agent_cost_claims
       WHERE tenant_id = ${claim.tenant_id} AND agent_id = ${claim.agent_id} AND task_id = ${claim.task_id} AND row_id = ${claim.row_id}
-        AND (${isThere} OR claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond')
+        AND (${isThere} OR claimed_at < now() - ${ROW_TIMEOUT_MS} * interval '1 millisecond')
       RETURNING tenant_id, agent_id, task_id, micros)
     UPDATE agent_tasks t SET owed_micros = t.owed_micros + r.micros, cost_due_at = now()
     FROM returned r WHERE t.tenant_id = r.tenant_id AND t.agent_id = r.agent_id AND t.id = r.task_id`.execute(db);
@@ -97,13 +97,13 @@ async function giveBack(db: Database, claim: Claim, isThere: boolean): Promise<v
 export async function settleCostClaims(db: Database, most: number): Promise<void> {
   const { rows } = await sql<Claim & { readonly is_there: boolean; readonly tells: boolean; readonly is_lost: boolean }>`
     WITH due AS MATERIALIZED (
-      UPDATE agent_cost_claims SET look_at = ${inMs(LOOKED_AGAIN_MS)}
+      UPDATE agent_cost_claims SET look_at = ${inMs(POLL_INTERVAL_MS)}
       WHERE (tenant_id, agent_id, task_id, row_id) IN (
         SELECT c.tenant_id, c.agent_id, c.task_id, c.row_id FROM agent_cost_claims c WHERE c.look_at < now()
         ORDER BY c.look_at LIMIT ${most} FOR UPDATE SKIP LOCKED)
       RETURNING *)
     SELECT due.tenant_id, due.agent_id, due.task_id, due.row_id, a.id IS NOT NULL AS is_there, a.llm_estimated_cost_usd IS NOT NULL AS tells,
-      due.claimed_at < now() - ${WAITED_FOR_MS} * interval '1 millisecond' AS is_lost
+      due.claimed_at < now() - ${ROW_TIMEOUT_MS} * interval '1 millisecond' AS is_lost
     FROM due LEFT JOIN audit_rows a ON a.tenant_id = due.tenant_id AND a.id = due.row_id`.execute(db);
   for (const { is_there: isThere, tells, is_lost: isLost, ...claim } of rows)
     if (tells)

@@ -9,11 +9,11 @@ export type PushConfigRow = Selectable<AgentPushConfigTable>;
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
 /** Most deliveries waiting for one task, so that a talkative agent cannot fill the table. Status updates may take twice as many. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 /** A larger notification is stored without its content, because many are read at a time and undeliverable ones are kept. */
-const LARGEST_WHOLE = 1024 * 1024;
+const MAX_WHOLE_BYTES = 1024 * 1024;
 /** Beyond these totals for a task or a tenant, new notifications are stored without their content. */
-const MOST_BYTES = { ofTask: 8 * LARGEST_WHOLE, ofTenant: 64 * LARGEST_WHOLE, rowsOfTenant: 10_000 };
+const MAX_BYTES = { ofTask: 8 * MAX_WHOLE_BYTES, ofTenant: 64 * MAX_WHOLE_BYTES, rowsOfTenant: 10_000 };
 
 /**
  * The body of a notification. `brief` (without content) is sent if there is no room for `whole`, or if guardrails apply when it is sent.
@@ -155,12 +155,12 @@ export async function queuePushNotifications(
       .select((eb) => [eb.fn.countAll<number>().as("waiting"), BYTES.as("bytes")])
       .where((eb) => eb.and(ofTask(task)))
       .executeTakeFirstOrThrow();
-    if (Number(waiting) >= (status === null ? MOST_WAITING : 2 * MOST_WAITING)) return;
-    let room = Math.min(MOST_BYTES.ofTask - Number(bytes), await roomOfTenant(trx, task.tenant_id));
+    if (Number(waiting) >= (status === null ? MAX_WAITING : 2 * MAX_WAITING)) return;
+    let room = Math.min(MAX_BYTES.ofTask - Number(bytes), await roomOfTenant(trx, task.tenant_id));
     const deliveries = configs.map((config) => {
       const { whole, brief } = bodyFor(config);
       const size = Buffer.byteLength(whole);
-      const fits = size <= Math.min(room, LARGEST_WHOLE);
+      const fits = size <= Math.min(room, MAX_WHOLE_BYTES);
       if (fits) room -= size;
       return {
         ...ofTask(task),
@@ -180,11 +180,11 @@ const BYTES = sql<number>`coalesce(sum(octet_length(body)), 0)`;
 async function roomOfTenant(trx: Trx, tenantId: string): Promise<number> {
   const { waiting, bytes } = await trx
     .selectFrom((eb) =>
-      eb.selectFrom("agent_push_deliveries").select("body").where("tenant_id", "=", tenantId).limit(MOST_BYTES.rowsOfTenant).as("counted"),
+      eb.selectFrom("agent_push_deliveries").select("body").where("tenant_id", "=", tenantId).limit(MAX_BYTES.rowsOfTenant).as("counted"),
     )
     .select((eb) => [eb.fn.countAll<number>().as("waiting"), BYTES.as("bytes")])
     .executeTakeFirstOrThrow();
-  return Number(waiting) >= MOST_BYTES.rowsOfTenant ? 0 : MOST_BYTES.ofTenant - Number(bytes);
+  return Number(waiting) >= MAX_BYTES.rowsOfTenant ? 0 : MAX_BYTES.ofTenant - Number(bytes);
 }
 
 export type DueDelivery = Selectable<AgentPushDeliveryTable> &

@@ -29,7 +29,7 @@ export async function ownTask(db: Database, scope: TaskScope, id: string): Promi
 }
 
 /** Most states kept for one task. */
-const MOST_STATES = 200;
+const MAX_STATES = 200;
 
 /** The states that come before and after the task's current one, whatever their timestamps say. */
 export interface StatesAround {
@@ -95,7 +95,7 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlie
                   .where("agent_id", "=", row.agent_id)
                   .where("task_id", "=", row.id),
               "<",
-              MOST_STATES,
+              MAX_STATES,
             ),
         )
         .onConflict((conflict) => conflict.doNothing()),

@@ -9,7 +9,7 @@ export type ObservationRow = Selectable<AiSystemObservationTable>;
 /** Rows of a chain read per statement, so that a backlog leaves room in the database for others. */
 const ROWS_AT_ONCE = 5_000;
 /** Most observations of one kind kept for a system: if its instructions differ with each call, none are normal. */
-export const MOST_OF_A_KIND = 500;
+export const MAX_PER_KIND = 500;
 
 /** Starts observing at the current chain heads; earlier rows are not observed. */
 export async function beginObserving(trx: Trx): Promise<void> {
@@ -76,7 +76,7 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
     SELECT tenant_id, ai_system_id, kind, subject, (array_agg(detail))[1], count(*), min(timestamp), max(timestamp), min(id), max(id)
       FROM things t
      WHERE EXISTS (SELECT 1 FROM ai_system_observations k WHERE k.ai_system_id = t.ai_system_id AND k.kind = t.kind AND k.subject = t.subject)
-        OR (SELECT count(*) FROM ai_system_observations k WHERE k.ai_system_id = t.ai_system_id AND k.kind = t.kind) < ${MOST_OF_A_KIND}
+        OR (SELECT count(*) FROM ai_system_observations k WHERE k.ai_system_id = t.ai_system_id AND k.kind = t.kind) < ${MAX_PER_KIND}
      GROUP BY tenant_id, ai_system_id, kind, subject
     ON CONFLICT (ai_system_id, kind, subject) DO UPDATE SET
       calls = known.calls + excluded.calls,

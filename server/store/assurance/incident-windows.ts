@@ -33,7 +33,7 @@ export function windowsOfSystem(db: Database | Trx, tenantId: string, systemId: 
     .execute();
 }
 
-const OPEN_TOLD = 10;
+const MAX_LISTED = 10;
 
 /** A few of the system's own windows (not the tenant's) that have no end, or one in the future. */
 export function openWindowsOf(db: Database | Trx, tenantId: string, systemId: string, now: Date): Promise<Pick<WindowRow, "title">[]> {
@@ -44,6 +44,6 @@ export function openWindowsOf(db: Database | Trx, tenantId: string, systemId: st
     .where("ai_system_id", "=", systemId)
     .where((eb) => eb.or([eb("ended_at", "is", null), eb("ended_at", ">", now)]))
     .orderBy("started_at")
-    .limit(OPEN_TOLD)
+    .limit(MAX_LISTED)
     .execute();
 }

@@ -250,7 +250,7 @@ export async function returnAnswered(db: Database, owner: string, jobId: string,
 }
 
 /** Returns lines that this process took but is not delivering. `inHand`: the `job line` pairs being delivered. */
-export async function returnUngiven(db: Database, owner: string, inHand: readonly string[]): Promise<void> {
+export async function returnUndelivered(db: Database, owner: string, inHand: readonly string[]): Promise<void> {
   await sql`
     UPDATE batch_lines SET state = 5, owner = NULL WHERE state = 1 AND owner = ${owner} AND NOT (job_id || ' ' || line = ANY(${[...inHand]}::text[]))`.execute(
     db,

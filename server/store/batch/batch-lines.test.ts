@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { batchJobRecord } from "../../../tests/support/records/batch-job-record.ts";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { returnUngiven, takeSubmission } from "./batch-departures.ts";
+import { returnUndelivered, takeSubmission } from "./batch-departures.ts";
 import { addLines, bodiesAfter, endInterrupted, firstLinesOf, keepAlive, linesAfter, pageOfLines, releaseClaims } from "./batch-lines.ts";
 
 const MIB = 1024 * 1024;
@@ -91,7 +91,7 @@ test("lines taken by a process and not being served return to the queue", async 
     await sql`UPDATE batch_lines SET state = ${WITH_A_PROCESS}, owner = ${owner} WHERE job_id = ${job.id} AND line = ${line + 1}`.execute(
       db,
     );
-  await returnUngiven(db, mine, [`${job.id} 2`]);
+  await returnUndelivered(db, mine, [`${job.id} 2`]);
   const { rows } = await sql<{ state: number }>`SELECT state FROM batch_lines WHERE job_id = ${job.id} ORDER BY line`.execute(db);
   expect(rows.map(({ state }) => state)).toEqual([TO_BE_GIVEN, WITH_A_PROCESS, WITH_A_PROCESS]);
 });

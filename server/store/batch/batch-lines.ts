@@ -154,13 +154,13 @@ const WITHOUT_BODY = [
 ] as const;
 
 /** Most bytes of lines held in memory together: a single result may be 64 MiB. */
-const MOST_HELD_BYTES = 8 * 1024 * 1024;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** The last line number, of at most `most` matching lines, up to which `column` fits the memory limit; always at least one line. */
 function fitting(column: "body" | "result", which: RawBuilder<boolean>, most: number): RawBuilder<number> {
   const next = sql`SELECT line, octet_length(${sql.ref(column)}) AS bytes FROM batch_lines WHERE ${which} ORDER BY line LIMIT ${most}`;
   return sql<number>`(SELECT line FROM (SELECT line, row_number() OVER (ORDER BY line) AS n, sum(bytes) OVER (ORDER BY line) AS held FROM (${next}) n) sized
-    WHERE n = 1 OR coalesce(held, 0) <= ${MOST_HELD_BYTES})`;
+    WHERE n = 1 OR coalesce(held, 0) <= ${MAX_HELD_BYTES})`;
 }
 
 async function reportedCountsOf(

@@ -183,7 +183,7 @@ export async function forgetVideoSettlement(db: Database, owner: string, id: str
 }
 
 /** The fate of a row that a process was about to write; null while it is unknown. */
-export async function fateOfSettlement(db: Database, tenantId: string, rowId: string): Promise<"told" | "interrupted" | null> {
+export async function settlementOutcome(db: Database, tenantId: string, rowId: string): Promise<"told" | "interrupted" | null> {
   const { rows } = await sql<{ error_type: string | null }>`
     SELECT error_type FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ${rowId}`.execute(db);
   const [row] = rows;

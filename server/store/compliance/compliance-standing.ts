@@ -28,7 +28,7 @@ export interface Kept {
 const lateBefore = ({ to }: FactWindow, days: number) => new Date(to.getTime() - (days + 1) * DAY_MS);
 
 /** `noPassword` is the stored value in place of a hash for accounts without a password. */
-export async function readStanding(
+export async function readComplianceState(
   trx: Trx,
   window: FactWindow,
   { body_days: bodies, log_days: rows }: Kept,

@@ -2,11 +2,11 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import type { Log } from "../../kernel/log.ts";
 
-const LOOK_EVERY_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 /** On a busy machine the server may be slow to start on a statement. */
-const LOOKS_BEFORE_ASKING = 2;
+const CHECKS_BEFORE_PROBE = 2;
 /** How long a statement is left alone after the server confirmed that it is running. */
-const BELIEVED_FOR_MS = 15_000;
+const TRUSTED_FOR_MS = 15_000;
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Members of the driver's client that its types do not declare. */
@@ -48,7 +48,7 @@ export class SilentConnections {
     pool.on("acquire", (client) => this.use(client, true));
     pool.on("release", (_error, client) => this.use(client, false));
     pool.on("remove", (client) => this.watched.delete(client));
-    this.timer = setInterval(() => void this.check(), LOOK_EVERY_MS);
+    this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS);
     this.timer.unref();
   }
 
@@ -82,7 +82,7 @@ export class SilentConnections {
       for (const [client, one] of silent) {
         const state = states.get(one.pid);
         // A server that does not track activity still lists the process.
-        if (state === "active" || state === "disabled") one.believedUntil = now + BELIEVED_FOR_MS;
+        if (state === "active" || state === "disabled") one.believedUntil = now + TRUSTED_FOR_MS;
         else if (isSilent(client, one)) broken += this.break(client);
       }
       // Idle connections took the same path; reopening them all is faster than finding out one by one.
@@ -119,7 +119,7 @@ export class SilentConnections {
 
 function hasBeenSilent(client: pg.ClientBase, one: Watched): boolean {
   one.silentLooks = isSilent(client, one) ? one.silentLooks + 1 : 0;
-  return one.silentLooks >= LOOKS_BEFORE_ASKING;
+  return one.silentLooks >= CHECKS_BEFORE_PROBE;
 }
 
 /** Whether the client waits for the same statement as at the last check, and no bytes have moved since. */

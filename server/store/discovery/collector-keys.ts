@@ -78,11 +78,11 @@ export async function newEventIds(trx: Trx, keyId: string, ids: readonly string[
   return new Set(rows.map(({ event_id: id }) => id));
 }
 
-const NONCES_KEPT_MS = 3_600_000;
-const EVENTS_KEPT_MS = 30 * 86_400_000;
+const NONCE_RETENTION_MS = 3_600_000;
+const EVENT_RETENTION_MS = 30 * 86_400_000;
 
 /** Nonces are kept as long as a request's timestamp would be accepted, event IDs as long as an event may be sent again. */
 export async function pruneSeenEvents(db: Database, now: Date): Promise<void> {
-  await sql`DELETE FROM discovery_nonces WHERE seen_at < ${new Date(now.getTime() - NONCES_KEPT_MS)}`.execute(db);
-  await sql`DELETE FROM discovery_events WHERE seen_at < ${new Date(now.getTime() - EVENTS_KEPT_MS)}`.execute(db);
+  await sql`DELETE FROM discovery_nonces WHERE seen_at < ${new Date(now.getTime() - NONCE_RETENTION_MS)}`.execute(db);
+  await sql`DELETE FROM discovery_events WHERE seen_at < ${new Date(now.getTime() - EVENT_RETENTION_MS)}`.execute(db);
 }

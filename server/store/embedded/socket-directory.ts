@@ -7,7 +7,7 @@ import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
 /** The shortest limit of all supported systems (macOS: 104 bytes including the final zero; Linux: 108). */
-const LONGEST_SOCKET_PATH = 103;
+const MAX_SOCKET_PATH_LENGTH = 103;
 const LONGEST_NAME = ".s.PGSQL.5432.lock";
 
 export interface SocketDirectory {
@@ -18,7 +18,7 @@ export interface SocketDirectory {
   remove(): void;
 }
 
-const fits = (directory: string) => Buffer.byteLength(join(directory, LONGEST_NAME)) <= LONGEST_SOCKET_PATH;
+const fits = (directory: string) => Buffer.byteLength(join(directory, LONGEST_NAME)) <= MAX_SOCKET_PATH_LENGTH;
 
 function clear(path: string): void {
   for (const name of readdirSync(path)) if (name.startsWith(".s.PGSQL.")) rmSync(join(path, name), { force: true });

@@ -71,13 +71,13 @@ export async function chunksBySigns(db: Database, scope: SearchScope, modelId: s
 }
 
 /** How many candidates the index search keeps; fewer would miss some of the nearest. */
-const LOOKED_AT = 400;
+const CANDIDATES = 400;
 
 /** The same for one knowledge base with an index (pgvector). Covers all passages, so only for readers who may see all. */
 export async function indexedChunksBySigns(db: Database, tenantId: string, space: SignSpace, signs: string, limit: number) {
   const bits = sql.lit(space.bits);
   return db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL hnsw.ef_search = ${sql.lit(LOOKED_AT)}`.execute(trx);
+    await sql`SET LOCAL hnsw.ef_search = ${sql.lit(CANDIDATES)}`.execute(trx);
     const { rows } = await sql<ChunkKey>`
       SELECT document_id, ordinal FROM knowledge_chunks WHERE tenant_id = ${tenantId} AND ${inSignSpace(space)}
        ORDER BY signs::bit(${bits}) <~> ${signs}::bit(${bits}) LIMIT ${limit}`.execute(trx);

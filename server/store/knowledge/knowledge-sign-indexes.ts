@@ -6,9 +6,9 @@ import type { Log } from "../../kernel/log.ts";
 import { type Database, poolOf } from "../database.ts";
 
 /** With fewer passages, comparing them one by one is about as fast. */
-const LEAST_PASSAGES = 20_000;
+const MIN_PASSAGES = 20_000;
 /** The first pgvector version that can index bits by distance. */
-const LEAST_VERSION = [0, 7] as const;
+const MIN_VERSION = [0, 7] as const;
 /** Arbitrary, but the same in every process that builds indexes. */
 const LOCK = 5_090_173_312;
 const MEMORY = "256MB";
@@ -57,7 +57,7 @@ export class KnowledgeSignIndexes {
   private isReported = false;
   private stopped = false;
 
-  constructor(db: Database, log: Log, leastPassages = LEAST_PASSAGES) {
+  constructor(db: Database, log: Log, leastPassages = MIN_PASSAGES) {
     this.db = db;
     this.log = log;
     this.leastPassages = leastPassages;
@@ -123,7 +123,7 @@ export class KnowledgeSignIndexes {
 
 function isRecent(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1]);
+  return major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]);
 }
 
 const isKept = (wanted: readonly SignSpace[], there: ReadonlyMap<string, boolean>) =>

@@ -17,7 +17,7 @@ const SIZES: BlockSizes = { block: 8_192, zone: 64 };
 const CLOSED_AFTER_MS = 10_000;
 /** Limits a run, so that it stops soon when asked to and leaves the database to others during a long backlog. */
 const MAX_AT_ONCE = 16;
-const REFILLED_AFTER_MS = 5 * 60_000;
+const REFILL_AFTER_MS = 5 * 60_000;
 const MAX_LATE = 512;
 
 const NUMBERED = (names: readonly FieldName[], zone: number) => `
@@ -85,7 +85,7 @@ export async function describeRows(db: Database, now: Date, sizes: BlockSizes = 
   for (let described = 0, round = 0; ; round++) {
     if (round === MAX_AT_ONCE) return described;
     const closed = await closeBlock(db, new Date(now.getTime() - CLOSED_AFTER_MS), sizes);
-    const filled = await fillNext(db, new Date(now.getTime() - REFILLED_AFTER_MS), sizes);
+    const filled = await fillNext(db, new Date(now.getTime() - REFILL_AFTER_MS), sizes);
     if (filled) described++;
     if (!closed && !filled) return described;
   }

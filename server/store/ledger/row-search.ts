@@ -8,7 +8,7 @@ export interface RowSearch extends RangeQuery {
 }
 
 /** Zones requested at once. For a value that all rows have, the fewest are enough to count as far as is ever counted. */
-const FEWEST_ZONES = 24;
+const MIN_ZONES = 24;
 const MAX_ZONES = 512;
 /** Limits scanning only for the count to a few thousand rows, however many match. */
 const COUNTED_ZONES = 48;
@@ -109,7 +109,7 @@ export async function firstMatching(
  */
 function zonesFor(missing: number, found: number, examined: number): number {
   const each = examined === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / examined);
-  return Math.min(MAX_ZONES, Math.max(FEWEST_ZONES, examined, Math.ceil((missing / each) * 1.2)));
+  return Math.min(MAX_ZONES, Math.max(MIN_ZONES, examined, Math.ceil((missing / each) * 1.2)));
 }
 
 async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {

@@ -7,8 +7,8 @@ interface SpanIds {
 }
 
 /** After this time a claim's row is in the database, or its process is gone. */
-const GOOD_FOR = sql`interval '10 seconds'`;
-const KEPT = sql`interval '10 minutes'`;
+const CLAIM_LEASE = sql`interval '10 seconds'`;
+const CLAIM_RETENTION = sql`interval '10 minutes'`;
 
 const idsOf = (spans: readonly SpanIds[]) =>
   sql`unnest(${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[]) AS s (trace_id, span_id)`;
@@ -22,7 +22,7 @@ export async function claimSpans(db: Database, tenantId: string, owner: string, 
     INSERT INTO span_claims AS c (tenant_id, trace_id, span_id, owner)
     SELECT ${tenantId}, trace_id, span_id, ${owner}::uuid FROM ${idsOf(spans)} GROUP BY trace_id, span_id ORDER BY trace_id, span_id
     ON CONFLICT (tenant_id, trace_id, span_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at
-      WHERE c.owner = excluded.owner OR c.claimed_at < excluded.claimed_at - ${GOOD_FOR}
+      WHERE c.owner = excluded.owner OR c.claimed_at < excluded.claimed_at - ${CLAIM_LEASE}
     RETURNING trace_id AS "traceId", span_id AS "spanId"`.execute(db);
   return rows;
 }
@@ -41,5 +41,5 @@ export async function releaseSpans(db: Database, tenantId: string, owner: string
 export async function pruneSpanClaims(db: Database): Promise<void> {
   await sql`
     DELETE FROM span_claims WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM span_claims WHERE claimed_at < now() - ${KEPT} FOR UPDATE SKIP LOCKED))`.execute(db);
+      SELECT ctid FROM span_claims WHERE claimed_at < now() - ${CLAIM_RETENTION} FOR UPDATE SKIP LOCKED))`.execute(db);
 }

@@ -82,13 +82,13 @@ export async function notificationById(db: Database, tenantId: string, id: strin
   return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
-const FORGOTTEN_AT_ONCE = 5_000;
+const DELETE_BATCH = 5_000;
 
 /** Deletes expired notifications. */
 export async function forgetExpiredNotifications(db: Database, now: Date): Promise<void> {
-  for (let forgotten = FORGOTTEN_AT_ONCE; forgotten === FORGOTTEN_AT_ONCE;) {
+  for (let forgotten = DELETE_BATCH; forgotten === DELETE_BATCH;) {
     const { numAffectedRows } =
-      await sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)})`.execute(
+      await sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${sql.lit(DELETE_BATCH)})`.execute(
         db,
       );
     forgotten = Number(numAffectedRows ?? 0);

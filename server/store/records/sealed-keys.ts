@@ -13,7 +13,7 @@ const PLACES = [
   ["knowledge_connectors", "id", "credential_sealed"],
 ] as const;
 /** Keys tried per table: enough to tell whether this is the key they were sealed with, however many there are. */
-const LOOKED_AT = 1_000;
+const MAX_TRIED = 1_000;
 
 /**
  * Tries to open the newest stored upstream keys. Returns how many were tried and the records that `secrets` cannot open; without `secrets`,
@@ -28,7 +28,7 @@ export async function openStoredKeys(
   for (const [table, named, column] of PLACES) {
     const { rows } = await sql<{ id: string; sealed: string }>`
       SELECT ${sql.ref(named)}::text AS id, ${sql.ref(column)} AS sealed FROM ${sql.table(table)}
-       WHERE ${sql.ref(column)} IS NOT NULL ORDER BY updated_at DESC LIMIT ${LOOKED_AT}`.execute(db);
+       WHERE ${sql.ref(column)} IS NOT NULL ORDER BY updated_at DESC LIMIT ${MAX_TRIED}`.execute(db);
     checked += rows.length;
     for (const { id, sealed } of rows)
       if (secrets === null || secrets.openOrNull(sealed, sealContext(table, id)) === null) unreadable.push(`${table} ${id}`);

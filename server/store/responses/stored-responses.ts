@@ -101,7 +101,7 @@ export async function noteResponseSettled(db: Database, { tenant_id, id }: Store
 }
 
 /** The fate of a row that a process was about to write; null while it is unknown. */
-export async function fateOfResponseRow(
+export async function responseRowOutcome(
   db: Database,
   tenantId: string,
   rowId: string,

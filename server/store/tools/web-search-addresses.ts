@@ -1,13 +1,13 @@
 import type { Database } from "../database.ts";
 
 /** Digests of a caller and of an address it was given. */
-export interface GivenAddress {
+export interface ReturnedAddress {
   readonly tenantId: string;
   readonly principal: string;
   readonly address: string;
 }
 
-export async function noteGivenAddresses(db: Database, given: readonly GivenAddress[], expiresAt: Date): Promise<void> {
+export async function storeReturnedAddresses(db: Database, given: readonly ReturnedAddress[], expiresAt: Date): Promise<void> {
   if (given.length === 0) return;
   await db
     .insertInto("web_search_addresses")
@@ -16,7 +16,7 @@ export async function noteGivenAddresses(db: Database, given: readonly GivenAddr
     .execute();
 }
 
-export async function wasGiven(db: Database, { tenantId, principal, address }: GivenAddress, now: Date): Promise<boolean> {
+export async function wasReturned(db: Database, { tenantId, principal, address }: ReturnedAddress, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom("web_search_addresses")
     .select("address")
@@ -28,6 +28,6 @@ export async function wasGiven(db: Database, { tenantId, principal, address }: G
   return row !== undefined;
 }
 
-export async function pruneGivenAddresses(db: Database, now: Date): Promise<void> {
+export async function pruneReturnedAddresses(db: Database, now: Date): Promise<void> {
   await db.deleteFrom("web_search_addresses").where("expires_at", "<=", now).execute();
 }

@@ -61,7 +61,7 @@ export async function takeBuckets(
 }
 
 /** Withdraws figures that the vendor no longer reports in a fully read window. Returns how many. */
-export async function withdrawUnseen(
+export async function withdrawMissing(
   trx: Trx,
   { providerId, source, runId }: FigurePlace,
   window: { readonly from: Date; readonly to: Date },

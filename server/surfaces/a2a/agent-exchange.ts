@@ -16,7 +16,7 @@ import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isNestedDeeper } from "../../wire/json/nesting.ts";
 
 /** Deepest nesting of objects and arrays in a body. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /** The agent that a request names. */
 export interface NamedAgent {
@@ -37,7 +37,7 @@ export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {
     return wrong("the body is not JSON");
   }
   if (!isObject(value)) return wrong("the body must be a JSON object");
-  if (isNestedDeeper(text, DEEPEST)) return wrong("the body is nested too deep");
+  if (isNestedDeeper(text, MAX_DEPTH)) return wrong("the body is nested too deep");
   const unclear = ambiguousName(value);
   return unclear === null ? value : refuse("ambiguous_name", ambiguityOf(unclear));
 }

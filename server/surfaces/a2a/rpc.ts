@@ -34,7 +34,7 @@ const OLD_METHODS: Readonly<Record<string, ServedOperation>> = {
   "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 };
 const NEW_METHODS: ReadonlySet<string> = new Set(AGENT_OPERATIONS);
-const LONGEST_ID = 300;
+const MAX_ID_LENGTH = 300;
 const STREAMING: ReadonlySet<ServedOperation> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
 const EVENTS = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
@@ -79,7 +79,7 @@ export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => 
     const value = body === null || body.byteLength === 0 ? refuse("rpc_parse_error") : bodyOf(body);
     if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(call, body) : value;
     const { id = null, method, jsonrpc, params } = value;
-    const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
+    const knownId = typeof id === "string" ? id.length <= MAX_ID_LENGTH : id === null || typeof id === "number" || isObject(id);
     if (knownId && !isMessageOfNobody(id)) rpcRequests.set(call, { id, version: "0.3" });
     if (jsonrpc !== "2.0" || typeof method !== "string" || !knownId || isMessageOfNobody(id)) return refuse("rpc_invalid_request");
     const isNew = NEW_METHODS.has(method);

@@ -1,5 +1,5 @@
 import type { Admin } from "../../directory/people/logins.ts";
-import type { IdempotentRequest, KeptAnswer } from "../../directory/writes/idempotent-request.ts";
+import type { IdempotentRequest, IdempotentResponse } from "../../directory/writes/idempotent-request.ts";
 import type { Actor, Directory, Write } from "../../directory/writes/write.ts";
 import { check } from "../../wire/http/strict-input.ts";
 import { conditionedWrites } from "./conditioned-writes.ts";
@@ -51,7 +51,7 @@ export function callOf(
   found: Found & {
     readonly route?: RecordRoute | undefined;
     readonly once?: IdempotentRequest | undefined;
-    readonly answerOf?: (result: unknown) => KeptAnswer;
+    readonly answerOf?: (result: unknown) => IdempotentResponse;
   },
 ): AdminCall<unknown, unknown> {
   const { request, params, address, requestId } = arrival;

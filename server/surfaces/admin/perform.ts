@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AnsweredBefore, type KeptAnswer } from "../../directory/writes/idempotent-request.ts";
+import { AnsweredBefore, type IdempotentResponse } from "../../directory/writes/idempotent-request.ts";
 import type { Admin } from "../../directory/people/logins.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -63,7 +63,7 @@ export function performer(
     };
     const { tenant, body } = await read();
     const found = { admin, tenant, query: query.rest, body, route };
-    const answerOf = (result: unknown): KeptAnswer => {
+    const answerOf = (result: unknown): IdempotentResponse => {
       const record = route?.inAnswer?.(result);
       return { status: operation.answer.status, body: result, etag: record === undefined ? undefined : entityTag(record) };
     };

@@ -1,6 +1,6 @@
 /** How long a reader may pause, and its minimum rate. A connection may buffer up to a megabyte before it asks for more. */
 const PACE = { patienceMs: 60_000, bytesPerSecond: 32 * 1024 };
-const LOOKS = 4;
+const CHECKS = 4;
 
 /**
  * Yields the pieces to a reader that keeps a minimum pace, and ends them for one that stops or trickles, because their source is held open
@@ -16,7 +16,7 @@ export async function* readInTime(pieces: AsyncGenerator<string>, { patienceMs, 
     clearInterval(deadlineCheck);
     // The reader is told when it asks for the next piece; nobody awaits this promise.
     pieces.return(undefined).catch(() => undefined);
-  }, patienceMs / LOOKS);
+  }, patienceMs / CHECKS);
   try {
     for await (const piece of pieces) {
       waitingSince = performance.now();

@@ -18,7 +18,7 @@ import { llmRefusals } from "../llm/refusals.ts";
 import { submittedRequests } from "./submit-requests.ts";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"];
-const MOST_ON_A_PAGE = 200;
+const MAX_PER_PAGE = 200;
 const USUAL_PAGE = 50;
 
 export const batchIdIn = (call: Call): string => /\/(?:jobs|batches)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
@@ -78,7 +78,7 @@ export const batchList = (batches: BatchService): Surface =>
     const status = query.get("status");
     if (status !== undefined && !STATUSES.includes(status))
       return refuse("invalid_query", undefined, { fields: [{ field: "status", message: `must be one of ${STATUSES.join(", ")}` }] });
-    const limit = wholeNumber(query, query.has("limit") ? "limit" : "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
+    const limit = wholeNumber(query, query.has("limit") ? "limit" : "page_size", USUAL_PAGE, 1, MAX_PER_PAGE);
     if (typeof limit !== "number") return limit;
     const page = wholeNumber(query, "page", 1, 1, 1_000_000);
     if (typeof page !== "number") return page;
@@ -115,7 +115,7 @@ export const batchResults = (batches: BatchService): Surface =>
 
 async function pageAnswer(batches: BatchService, job: CallerJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
   const page = wholeNumber(query, "page", 1, 1, 1_000_000);
-  const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
+  const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MAX_PER_PAGE);
   if (typeof page !== "number") return page;
   if (typeof size !== "number") return size;
   const { lines, total } = await batches.store.page(job, { limit: size, offset: (page - 1) * size }, !isOver(job));

@@ -18,7 +18,7 @@ import { submittedRequests } from "./submit-requests.ts";
 /** Anthropic's paths for message batches, over the same jobs: requests come in the body, and results are fetched. */
 
 const ENDPOINT = "/v1/messages";
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 const USUAL = 20;
 /** Beta names sent by batch clients that providers of messages do not know. */
 const BETA_OF_BATCHES = /^message-batches-/;
@@ -102,7 +102,7 @@ export const messageBatchList = (of: MessageBatches): Surface =>
   recordSurface(async (call) => {
     const query = queryOf(call, ["after_id", "before_id", "limit", "beta"]);
     if (isRefusal(query)) return query;
-    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    const limit = wholeNumber(query, "limit", USUAL, 1, MAX_LISTED);
     if (typeof limit !== "number") return limit;
     const [after, before] = [query.get("after_id"), query.get("before_id")];
     const page = { limit: limit + 1, offset: 0, after, before, endpoint: ENDPOINT };

@@ -7,7 +7,7 @@ import { invalidRequest } from "../../road/request/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, windowMs } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS, isBatchEndpoint } from "../../services/batch/endpoints.ts";
-import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
+import { MAX_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
 import { callerOf, type FileService } from "../../services/files/caller.ts";
 import { textLines } from "../../wire/batch/text-lines.ts";
 import { JsonDocument } from "../../wire/json/document.ts";
@@ -19,7 +19,7 @@ import { submitted } from "./submit.ts";
 
 /** OpenAI's paths for batches, over the same jobs: input and results are files. */
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const USUAL = 20;
 
 const seconds = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000));
@@ -88,7 +88,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
       ...{ endpoint, completionWindow, model: null, modelId: null, description: null, metadata },
       ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds, vendorHeaders: null },
     });
-    const pieces = textLines(bytes, MOST_LINE_BYTES);
+    const pieces = textLines(bytes, MAX_LINE_BYTES);
     try {
       return await submitted(
         call,
@@ -109,7 +109,7 @@ export const openaiBatchList = (batches: BatchService): Surface =>
   fileSurface(async (call) => {
     const query = queryOf(call, ["after", "limit"]);
     if (isRefusal(query)) return query;
-    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    const limit = wholeNumber(query, "limit", USUAL, 1, MAX_LISTED);
     if (typeof limit !== "number") return limit;
     const page = { limit: limit + 1, offset: 0, after: query.get("after") };
     const { items } = await batches.store.list(callerOf(call).owner, undefined, page);

@@ -6,7 +6,7 @@ import { invalidRequest } from "../../road/request/invalid-request.ts";
 import { refusedCoding } from "../../road/request/read-body.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
-import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
+import { MAX_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
 import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
@@ -34,7 +34,7 @@ export function submittedRequests<Body extends z.ZodType>(
   const coded = refusedCoding(call);
   if (coded !== null) return coded;
   if (arriving === undefined) return invalidRequest([{ field: "", message: "is not JSON" }]);
-  const reader = new ArrayElements("requests", MOST_LINE_BYTES);
+  const reader = new ArrayElements("requests", MAX_LINE_BYTES);
   return submitted(
     call,
     batches,

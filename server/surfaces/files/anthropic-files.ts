@@ -14,11 +14,11 @@ import { nameProblems } from "./form-names.ts";
 
 /** Anthropic's paths for files, over the same store and rules. */
 
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 const USUAL = 20;
-const MOST_NAMED = 100;
-const LEAST_SECONDS = 3_600;
-const MOST_SECONDS = 7_776_000;
+const MAX_NAMED = 100;
+const MIN_SECONDS = 3_600;
+const MAX_SECONDS = 7_776_000;
 
 function metadataOf(file: CallerFile): object {
   return {
@@ -44,9 +44,9 @@ const FORM: UploadFields = {
       problem.field === "purpose" ? { ...problem, message: OF_OPENAI } : problem,
     );
     const seconds = fields.get("expires_in_seconds");
-    const isSeconds = seconds === undefined || (/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= LEAST_SECONDS);
-    if (!isSeconds || Number(seconds ?? 0) > MOST_SECONDS)
-      problems.push({ field: "expires_in_seconds", message: `must be a whole number from ${LEAST_SECONDS} to ${MOST_SECONDS}` });
+    const isSeconds = seconds === undefined || (/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= MIN_SECONDS);
+    if (!isSeconds || Number(seconds ?? 0) > MAX_SECONDS)
+      problems.push({ field: "expires_in_seconds", message: `must be a whole number from ${MIN_SECONDS} to ${MAX_SECONDS}` });
     if (problems.length > 0) return invalidRequest(problems);
     return { kind: null, displayName: baseName(fileName), expiresInSeconds: seconds === undefined ? null : Number(seconds) };
   },
@@ -64,13 +64,13 @@ export const anthropicFileList = (files: FileService): Surface =>
   recordSurface(async (call) => {
     const query = queryOf(call, ["page", "limit", "after_id", "before_id", "beta"], IDS);
     if (isRefusal(query)) return query;
-    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    const limit = wholeNumber(query, "limit", USUAL, 1, MAX_LISTED);
     if (typeof limit !== "number") return limit;
     const ids = namedIds(call);
-    if (ids.length > MOST_NAMED)
-      return refuse("invalid_query", undefined, { fields: [{ field: "ids", message: `must be at most ${MOST_NAMED}` }] });
+    if (ids.length > MAX_NAMED)
+      return refuse("invalid_query", undefined, { fields: [{ field: "ids", message: `must be at most ${MAX_NAMED}` }] });
     const isNamed = ids.length > 0;
-    const most = isNamed ? MOST_NAMED : limit;
+    const most = isNamed ? MAX_NAMED : limit;
     const [after, before] = isNamed ? [] : [query.get("page") ?? query.get("after_id"), query.get("before_id")];
     const { items } = await files.list(callerOf(call).owner, isNamed ? { ids } : {}, { limit: most + 1, offset: 0, after, before });
     const { shown, ends } = messagesPage(items, most, before);

@@ -9,11 +9,11 @@ import { llmRefusals } from "../llm/refusals.ts";
 import { upload } from "../../services/files/upload.ts";
 import { FILE_UPLOAD_FIELDS } from "./upload-fields.ts";
 
-const MOST_ON_A_PAGE = 200;
+const MAX_PER_PAGE = 200;
 const USUAL_PAGE = 50;
 /** Lifetime of a signed URL, in seconds. */
 const DEFAULT_SECONDS = 900;
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** A surface that only answers admitted calls, for files. */
 export function fileSurface(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
@@ -40,7 +40,7 @@ export const fileList = (files: FileService): Surface =>
     const query = queryOf(call, ["kind", "chat_id", "page", "page_size"]);
     if (isRefusal(query)) return query;
     const page = wholeNumber(query, "page", 1, 1, 1_000_000);
-    const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
+    const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MAX_PER_PAGE);
     if (typeof page !== "number") return page;
     if (typeof size !== "number") return size;
     const kind = query.get("kind");
@@ -63,7 +63,7 @@ export const fileUrl = (files: FileService, publicUrl: string | null): Surface =
   fileSurface(async (call) => {
     const query = queryOf(call, ["expires_in_secs"]);
     if (isRefusal(query)) return query;
-    const seconds = wholeNumber(query, "expires_in_secs", DEFAULT_SECONDS, 1, MOST_SECONDS);
+    const seconds = wholeNumber(query, "expires_in_secs", DEFAULT_SECONDS, 1, MAX_SECONDS);
     if (typeof seconds !== "number") return seconds;
     const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;

@@ -11,7 +11,7 @@ import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
 
 /** Google's paths for files, over the same store and rules. */
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const USUAL = 10;
 
 /** Parameters that select a form of the API; responses here are the same for all. */
@@ -48,7 +48,7 @@ export const geminiFileList = (files: FileService, publicUrl: string | null): Su
   geminiFileSurface(async (call) => {
     const query = queryOf(call, ["pageSize", "pageToken"], NOT_READ);
     if (isRefusal(query)) return query;
-    const size = wholeNumber(query, "pageSize", USUAL, 1, MOST_LISTED);
+    const size = wholeNumber(query, "pageSize", USUAL, 1, MAX_LISTED);
     if (typeof size !== "number") return size;
     const { items } = await files.list(callerOf(call).owner, {}, { limit: size + 1, offset: 0, after: query.get("pageToken") });
     const shown = items.slice(0, size);

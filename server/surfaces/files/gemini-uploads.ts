@@ -11,7 +11,7 @@ import { geminiFileOf, geminiFileSurface, apiVersionIn } from "./gemini-files.ts
 
 /** Google's resumable uploads: one call announces the file, then one call for each piece. */
 
-const MOST_SAID_BYTES = 64 * 1024;
+const MAX_DESCRIPTION_BYTES = 64 * 1024;
 /** Pieces may have any size; clients that ask for a granularity get Google's. */
 const GRANULARITY = "262144";
 
@@ -64,8 +64,8 @@ async function begin(call: Call, { uploads, uploadKeys, publicUrl }: UploadServi
 
 /** The name in the body, or the file's own. The kind is detected from the bytes. */
 async function displayNameOf(call: Call): Promise<string | null | Refusal> {
-  const body = call.arriving === undefined ? new Uint8Array() : await readUpTo(call.arriving, MOST_SAID_BYTES).catch(() => null);
-  if (body === null) return refuse("invalid_body", `The description of a file is at most ${MOST_SAID_BYTES} bytes of JSON.`);
+  const body = call.arriving === undefined ? new Uint8Array() : await readUpTo(call.arriving, MAX_DESCRIPTION_BYTES).catch(() => null);
+  if (body === null) return refuse("invalid_body", `The description of a file is at most ${MAX_DESCRIPTION_BYTES} bytes of JSON.`);
   const metadata = body.byteLength === 0 ? {} : jsonIn(body);
   if (!isObject(metadata)) return refuse("invalid_body", "The description of a file must be a JSON object.");
   const file = metadata.file ?? {};

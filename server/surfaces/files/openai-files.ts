@@ -22,8 +22,8 @@ const KINDS: Readonly<Record<string, FileKind | null>> = {
   user_data: null,
   evals: "other",
 };
-const MOST_LISTED = 10_000;
-const MOST_AT_ONCE = 1_000;
+const MAX_LISTED = 10_000;
+const MAX_DELETED = 1_000;
 
 const PURPOSES: Readonly<Partial<Record<string, string>>> = { batch_input: "batch", batch_output: "batch_output", image: "vision" };
 const purposeOf = (kind: string): string => PURPOSES[kind] ?? "user_data";
@@ -78,12 +78,12 @@ export const openaiFileList = (files: FileService): Surface =>
   fileSurface(async (call) => {
     const query = queryOf(call, ["purpose", "limit", "order", "after"]);
     if (isRefusal(query)) return query;
-    const limit = wholeNumber(query, "limit", MOST_AT_ONCE, 1, MOST_LISTED);
+    const limit = wholeNumber(query, "limit", MAX_DELETED, 1, MAX_LISTED);
     if (typeof limit !== "number") return limit;
     const order = query.get("order") ?? "desc";
     if (order !== "asc" && order !== "desc")
       return refuse("invalid_query", undefined, { fields: [{ field: "order", message: "must be asc or desc" }] });
-    const page = { limit: Math.min(limit, MOST_AT_ONCE) + 1, offset: 0, after: query.get("after"), oldestFirst: order === "asc" };
+    const page = { limit: Math.min(limit, MAX_DELETED) + 1, offset: 0, after: query.get("after"), oldestFirst: order === "asc" };
     const requestedPurpose = query.get("purpose");
     const purpose =
       requestedPurpose === undefined

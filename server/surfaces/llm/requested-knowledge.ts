@@ -5,13 +5,13 @@ import type { ConversationInbound } from "../../wire/inbound.ts";
 
 /** The request member that names knowledge bases; it is never sent to a provider. */
 const MEMBER = "gw_knowledgebases";
-const MOST = 20;
+const MAX = 20;
 
 /** The knowledge bases that a request names, which are removed from it. */
 export function requestedKnowledge(inbound: ConversationInbound): RequestedKnowledge | Refusal {
   const named = inbound.takeOut(MEMBER) ?? null;
   if (named === null) return { ids: null };
-  if (!Array.isArray(named) || named.length > MOST || named.some((id) => typeof id !== "string" || id.length > 100))
-    return invalidRequest([{ field: MEMBER, message: `must be a list of at most ${MOST} ids of knowledge bases` }]);
+  if (!Array.isArray(named) || named.length > MAX || named.some((id) => typeof id !== "string" || id.length > 100))
+    return invalidRequest([{ field: MEMBER, message: `must be a list of at most ${MAX} ids of knowledge bases` }]);
   return { ids: [...new Set(named as string[])] };
 }

@@ -47,7 +47,7 @@ function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "s
 }
 
 const GRANTS: ReadonlySet<string> = new Set(["authorization_code", "refresh_token"]);
-const LONGEST_SCOPE = 2_000;
+const MAX_SCOPE_LENGTH = 2_000;
 
 /** Records which OAuth flow the request is part of, and the scope it asks for. */
 function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest): void {
@@ -55,7 +55,7 @@ function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest
   if (step === "authorize" || step === "decide" || step === "callback") row.oauth_flow_type = "authorization_code";
   else if (step === "token" && GRANTS.has(grant)) row.oauth_flow_type = grant;
   const requestedScopes = step === "authorize" || step === "token" ? parseScopes(query.get("scope") ?? form.get("scope")) : [];
-  if (requestedScopes.length > 0) row.oauth_scope = requestedScopes.join(" ").slice(0, LONGEST_SCOPE);
+  if (requestedScopes.length > 0) row.oauth_scope = requestedScopes.join(" ").slice(0, MAX_SCOPE_LENGTH);
 }
 
 function exchange(tools: ToolService, request: BrokerRequest): Exchange {

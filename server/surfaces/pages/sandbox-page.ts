@@ -24,7 +24,7 @@ parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-rea
 </script>
 `;
 
-const MOST_DOMAINS = 32;
+const MAX_DOMAINS = 32;
 
 /** Whether a requested host is allowed, itself or by a wildcard. */
 function isAllowed(isRequestAllowed: string, allowed: readonly string[]): boolean {
@@ -43,7 +43,7 @@ export function sandboxPage(url: string, allowed: readonly string[]): Response {
   const granted = (name: string) =>
     searchParams
       .getAll(name)
-      .slice(0, MOST_DOMAINS)
+      .slice(0, MAX_DOMAINS)
       .filter((domain) => APP_DOMAIN.test(domain) && isAllowed(domain, allowed));
   const domains: AppDomains = { connect: granted("connect"), resource: granted("resource") };
   return new Response(PAGE, {

@@ -11,7 +11,7 @@ import { aboutVideo, noteVideo, submitting, videoIdIn, type VideoServices } from
 
 /** OpenAI's paths for videos, over the same jobs. */
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const USUAL = 20;
 
 const seconds = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000));
@@ -40,7 +40,7 @@ export const openaiVideoList = ({ videos }: VideoServices): Surface =>
   fileSurface(async (call) => {
     const query = queryOf(call, ["after", "limit", "order"]);
     if (isRefusal(query)) return query;
-    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    const limit = wholeNumber(query, "limit", USUAL, 1, MAX_LISTED);
     if (typeof limit !== "number") return limit;
     const order = query.get("order") ?? "desc";
     if (order !== "asc" && order !== "desc")

@@ -13,7 +13,7 @@ import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/vi
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { input_reference: 1 }, noFile: true };
 /** Largest JSON request, including an image in base64. */
-const MOST_JSON = 32 * 1024 * 1024;
+const MAX_JSON = 32 * 1024 * 1024;
 
 export interface VideoReading extends MediaStore {
   readonly spool: MediaSpool;
@@ -57,7 +57,7 @@ export function jsonDocumentOf(bytes: Uint8Array): JsonDocument | Refusal {
 
 /** Reads a JSON body and records it as it arrived. */
 export async function readJsonDocument(call: Call): Promise<JsonDocument | Refusal> {
-  const body = call.arriving === undefined ? new Uint8Array(0) : await readUpTo(call.arriving, MOST_JSON);
+  const body = call.arriving === undefined ? new Uint8Array(0) : await readUpTo(call.arriving, MAX_JSON);
   if (body === null) return refuse("body_too_large", undefined, { headers: { connection: "close" } });
   call.requestContent = body;
   call.row.request_size_bytes = body.byteLength;

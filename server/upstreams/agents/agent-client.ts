@@ -13,10 +13,10 @@ import { AgentAuthorization } from "./agent-credentials.ts";
 import type { AgentAddress } from "./agent-address.ts";
 import type { AgentSend } from "./agent-send.ts";
 
-const LARGEST_ANSWER = 16 * 1024 * 1024;
-const LARGEST_ERROR = 64 * 1024;
-const LARGEST_STREAM = 256 * 1024 * 1024;
-const DEEPEST = 100;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+const MAX_DEPTH = 100;
 
 /** A request to an agent, in v1.0 whatever the agent speaks. */
 export interface AgentAskRequest {
@@ -147,14 +147,14 @@ async function textOf(response: Response, most: number, signal?: AbortSignal): P
 function valueOf(text: string): JsonValue {
   try {
     const value = exactValue(text) as JsonValue;
-    if (!isNestedDeeper(text, DEEPEST)) return value;
+    if (!isNestedDeeper(text, MAX_DEPTH)) return value;
   } catch {
     throw new Malformed("", "the answer is not JSON");
   }
   throw new Malformed("", "the answer is nested too deep");
 }
 
-const jsonOf = async (response: Response, signal: AbortSignal) => valueOf(await textOf(response, LARGEST_ANSWER, signal));
+const jsonOf = async (response: Response, signal: AbortSignal) => valueOf(await textOf(response, MAX_ANSWER_BYTES, signal));
 
 /** The result of a JSON-RPC or REST answer; throws the error it reports as `Told`. */
 function resultOf(value: JsonValue, rpc: boolean): JsonValue {
@@ -186,7 +186,7 @@ function refusalOfFault(fault: ReturnType<typeof restError>, error: JsonObject |
 async function refusedBy(response: Response): Promise<Refusal> {
   let fault: ReturnType<typeof restError> = null;
   try {
-    fault = restError(valueOf(await textOf(response, LARGEST_ERROR)));
+    fault = restError(valueOf(await textOf(response, MAX_ERROR_BYTES)));
   } catch {
     // The body is not a readable error; the status decides.
   }
@@ -227,7 +227,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (!done && (total += value.byteLength) > LARGEST_STREAM) throw new Malformed("", "the stream is too large");
+        if (!done && (total += value.byteLength) > MAX_STREAM_BYTES) throw new Malformed("", "the stream is too large");
         const frames = done ? [cutter.rest()] : cutter.push(value);
         for (const frame of frames) {
           const data = frameData(decoder.decode(frame));

@@ -5,7 +5,7 @@ import { readUpTo } from "../../wire/http/read-up-to.ts";
 import type { AgentAddress } from "./agent-address.ts";
 import type { AgentSend } from "./agent-send.ts";
 
-const LARGEST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Tokens are renewed this long before they expire. */
 const MARGIN_MS = 30_000;
 const DEFAULT_SECONDS = 300;
@@ -76,7 +76,7 @@ export class AgentAuthorization {
     if (isRefusal(response)) return response;
     const failed = (reason: string) => refuse("upstream_auth_failed", "The gateway got no token for the agent.", { reason });
     try {
-      const bytes = await readUpTo(response.body, LARGEST_BYTES, abort.signal);
+      const bytes = await readUpTo(response.body, MAX_BYTES, abort.signal);
       if (abort.signal.aborted) return failed("the token did not come in time");
       const tokenResponse: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
       if (!response.ok || !isObject(tokenResponse) || typeof tokenResponse.access_token !== "string")

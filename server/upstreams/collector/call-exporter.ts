@@ -19,10 +19,10 @@ const RUN_MS = 10_000;
 const LAST_RUN_MS = 3_000;
 /** Pause after a failure; doubles with each further failure. A Retry-After of the collector takes precedence. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-const LONGEST_ASKED_PAUSE_MS = 300_000;
+const MAX_PAUSE_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 300_000;
 /** Statuses after which the same request may be retried (OTLP 1.x, "Retryable Response Codes"). */
-const WORTH_ANOTHER_TRY = new Set([429, 502, 503, 504]);
+const RETRYABLE = new Set([429, 502, 503, 504]);
 /** Limits on reading the collector's answer about rejected spans. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const ANSWER_BODY_MS = 1_000;
@@ -33,7 +33,7 @@ class CollectorBusy extends Error {
 
   constructor({ status, headers }: Response) {
     super(`the collector answered ${status}`);
-    this.pauseMs = msOfRetryAfter(headers, Date.now(), LONGEST_ASKED_PAUSE_MS);
+    this.pauseMs = msOfRetryAfter(headers, Date.now(), MAX_RETRY_AFTER_MS);
   }
 }
 
@@ -79,7 +79,7 @@ export class CallExporter {
       await this.deliver(RUN_MS);
     } catch (error) {
       const requestedPauseMs = error instanceof CollectorBusy ? error.pauseMs : null;
-      this.pauseMs = Math.min(Math.max(this.pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+      this.pauseMs = Math.min(Math.max(this.pauseMs * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS);
       this.resumeAt = this.nowMs() + (requestedPauseMs ?? this.pauseMs);
       if (!this.away) this.log.warn("collector_away", { reason: reasonOf(error) });
       this.away = true;
@@ -135,7 +135,7 @@ export class CallExporter {
     const late = setTimeout(() => abort.abort(), ANSWER_BODY_MS);
     try {
       const bytes = await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
-      if (WORTH_ANOTHER_TRY.has(response.status)) throw new CollectorBusy(response);
+      if (RETRYABLE.has(response.status)) throw new CollectorBusy(response);
       if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
       this.away = false;
       this.pauseMs = 0;

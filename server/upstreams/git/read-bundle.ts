@@ -28,7 +28,7 @@ interface UnfitBundle {
 type GitBundleReader = (bytes: Uint8Array, terms: BundleTerms) => Promise<readonly BundledFile[] | UnfitBundle>;
 
 /** Most bytes that `git cat-file --batch` adds to each file: its header line and the final newline. */
-const LONGEST_HEAD = 100;
+const MAX_HEAD_LENGTH = 100;
 const LISTING_BYTES = 8 * 1024 * 1024;
 const unfit = (field: string, message: string): UnfitBundle => ({ field, message });
 
@@ -90,7 +90,7 @@ async function filesOf(place: string, commit: string, terms: BundleTerms): Promi
     return unfit("path", `is required, because there is no SKILL.md at the root${skillFolders(all)}`);
   const wrong = wrongIn(files, terms);
   if (wrong !== null) return wrong;
-  const most = files.reduce((sum, { size }) => sum + size + LONGEST_HEAD, 0);
+  const most = files.reduce((sum, { size }) => sum + size + MAX_HEAD_LENGTH, 0);
   const blobs = await runGit(place, ["cat-file", "--batch"], most, files.map(({ id }) => `${id}\n`).join(""));
   if (typeof blobs === "string") return unfit("file", "holds files that cannot be read");
   let at = 0;

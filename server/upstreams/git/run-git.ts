@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
 /** CPU time limit: a crafted pack may take endless work. */
-const MOST_SECONDS = 60;
+const MAX_SECONDS = 60;
 /** Ignores the configuration of the machine and its users, and prevents programs that a repository may name from running. */
 const ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
@@ -21,7 +21,7 @@ const SETTINGS = [
   "core.bigFileThreshold=8m",
 ];
 /** Address space limit: a crafted pack may unpack to any size. */
-const MOST_MEMORY_KIB = 2 * 1024 * 1024;
+const MAX_MEMORY_KIB = 2 * 1024 * 1024;
 
 /**
  * Runs git and returns its output; `missing`: git is not installed; `failed`: it failed, or its output exceeds `most` bytes. `given`: its
@@ -32,12 +32,12 @@ export function runGit(
   args: readonly string[],
   most: number,
   given: string | Readable = "",
-  mostMs = MOST_SECONDS * 1000,
+  mostMs = MAX_SECONDS * 1000,
 ): Promise<Buffer | "missing" | "failed"> {
   return new Promise((resolve) => {
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
     const command = ["git", ...settings, "-C", place, ...args];
-    const held = `ulimit -t ${MOST_SECONDS}; ulimit -v ${MOST_MEMORY_KIB} 2>/dev/null; exec "$@"`;
+    const held = `ulimit -t ${MAX_SECONDS}; ulimit -v ${MAX_MEMORY_KIB} 2>/dev/null; exec "$@"`;
     const child = spawn("/bin/sh", ["-c", held, "sh", ...command], {
       env: ENVIRONMENT,
       stdio: ["pipe", "pipe", "ignore"],

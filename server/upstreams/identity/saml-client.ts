@@ -47,13 +47,13 @@ export type SamlJobDone = ({ readonly result: unknown } | { readonly error: stri
 /** CPU time limit. The library takes milliseconds for an honest answer; loading the library does not count. */
 const DEADLINE_MS = 2_000;
 /** Wall clock limit, however busy the machine is. */
-const LONGEST_MS = 15_000;
-const LOOK_MS = 250;
+const WALL_CLOCK_MS = 15_000;
+const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 100;
 
 /** Whether a job exceeded a limit: `worked` milliseconds of CPU time (null if unknown), `passed` milliseconds of wall clock time. */
 export function tookTooLong(worked: number | null, passed: number): boolean {
-  return passed >= LONGEST_MS || (worked ?? passed) >= DEADLINE_MS;
+  return passed >= WALL_CLOCK_MS || (worked ?? passed) >= DEADLINE_MS;
 }
 
 const samlThread = () => new Worker(new URL("./saml-thread.ts", import.meta.url));
@@ -119,7 +119,7 @@ export function samlClient(newThread: () => Worker = samlThread): SamlClient & {
         if (!tookTooLong(worked, performance.now() - since)) return;
         end();
         reject(new Error("the answer took too long to be read"));
-      }, LOOK_MS);
+      }, POLL_INTERVAL_MS);
       worker.on("message", finish);
       worker.on("error", failed);
       worker.on("exit", exited);

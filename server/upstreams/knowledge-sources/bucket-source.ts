@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../../runtime/object-store.ts";
-import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
+import { type KnowledgeSource, MAX_FILE_BYTES, MAX_FILES, SourceUnavailable } from "./source.ts";
 
 /** Objects in the tenant's folder of the operator's bucket. Paths with a part that begins with a dot are skipped. */
 export function bucketSource(store: ObjectStore, tenantId: string, location: string): KnowledgeSource {
@@ -11,7 +11,7 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
         for await (const { key, sizeBytes } of store.list(folder)) {
           const path = key.slice(folder.length);
           if (path.endsWith("/") || path.split("/").some((name) => name === "" || name.startsWith("."))) continue;
-          if (++count > MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
+          if (++count > MAX_FILES) throw new SourceUnavailable(`It has more than ${MAX_FILES} files.`);
           yield { path, sizeBytes };
         }
       } catch (error) {
@@ -23,17 +23,17 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
       const pieces: Uint8Array[] = [];
       let length = 0;
       try {
-        for await (const piece of store.read(folder + path, 0, MOST_FILE_BYTES + 1)) {
+        for await (const piece of store.read(folder + path, 0, MAX_FILE_BYTES + 1)) {
           pieces.push(piece);
           length += piece.byteLength;
           // Some stores send more than the requested range.
-          if (length > MOST_FILE_BYTES) break;
+          if (length > MAX_FILE_BYTES) break;
         }
       } catch (error) {
         if ((error as { code?: unknown }).code === "NoSuchKey") return null;
         throw unavailable(error);
       }
-      return length > MOST_FILE_BYTES ? null : new Uint8Array(Buffer.concat(pieces, length));
+      return length > MAX_FILE_BYTES ? null : new Uint8Array(Buffer.concat(pieces, length));
     },
     close: async () => undefined,
   };

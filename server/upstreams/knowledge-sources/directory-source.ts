@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { FileUnreadable, type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
+import { FileUnreadable, type KnowledgeSource, MAX_FILE_BYTES, MAX_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
 
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 /** Error codes for something that does not exist or is not a file. */
 const NO_FILE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "ENXIO"]);
 
@@ -29,7 +29,7 @@ async function bytesOf(file: FileHandle): Promise<Uint8Array | null> {
   let length = 0;
   for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
     length += piece.byteLength;
-    if (length > MOST_FILE_BYTES) return null;
+    if (length > MAX_FILE_BYTES) return null;
     pieces.push(piece);
   }
   return new Uint8Array(Buffer.concat(pieces, length));
@@ -38,14 +38,14 @@ async function bytesOf(file: FileHandle): Promise<Uint8Array | null> {
 /** A directory in its current state. Links are not followed, and names that begin with a dot are skipped. */
 export function directorySource(place: string): KnowledgeSource {
   async function* walk(folder: string, path: string, depth: number, seen: { count: number }): AsyncGenerator<SourceFile> {
-    if (depth > DEEPEST) return;
+    if (depth > MAX_DEPTH) return;
     const entries = await opendir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT" && path !== "") return [];
       throw new SourceUnavailable(`Its folder ${path === "" ? "" : `${path} `}could not be read.`);
     });
     for await (const entry of entries) {
       if (entry.name.startsWith(".")) continue;
-      if (++seen.count > MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
+      if (++seen.count > MAX_FILES) throw new SourceUnavailable(`It has more than ${MAX_FILES} files.`);
       const [at, name] = [join(folder, entry.name), path === "" ? entry.name : `${path}/${entry.name}`];
       if (entry.isDirectory()) yield* walk(at, name, depth + 1, seen);
       // A name that is not UTF-8 cannot be opened, and a file may have been deleted meanwhile.

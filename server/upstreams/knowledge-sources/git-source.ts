@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { runGit } from "../git/run-git.ts";
-import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
+import { type KnowledgeSource, MAX_FILE_BYTES, MAX_FILES, SourceUnavailable } from "./source.ts";
 
 /** Runs a git command. `input`: its standard input; `mostMs`: the overall timeout. Throws `SourceUnavailable`. */
 export const git = async (place: string, args: readonly string[], input?: Readable, mostMs?: number): Promise<Buffer> => {
-  const output = await runGit(place, args, MOST_FILE_BYTES, input, mostMs);
+  const output = await runGit(place, args, MAX_FILE_BYTES, input, mostMs);
   if (typeof output === "string")
     throw new SourceUnavailable(output === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
   return output;
@@ -17,7 +17,7 @@ export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSo
   for (const line of (await git(place, ["ls-tree", "-r", "-z", "-l", "--full-tree", commit])).toString().split("\0")) {
     const found = /^100(?:644|755) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line);
     if (found === null) continue;
-    if (blobs.size >= MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
+    if (blobs.size >= MAX_FILES) throw new SourceUnavailable(`It has more than ${MAX_FILES} files.`);
     blobs.set(found[3] as string, { id: found[1] as string, sizeBytes: Number(found[2]) });
   }
   return {
@@ -26,9 +26,7 @@ export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSo
     },
     async read(path) {
       const blob = blobs.get(path);
-      return blob === undefined || blob.sizeBytes > MOST_FILE_BYTES
-        ? null
-        : new Uint8Array(await git(place, ["cat-file", "blob", blob.id]));
+      return blob === undefined || blob.sizeBytes > MAX_FILE_BYTES ? null : new Uint8Array(await git(place, ["cat-file", "blob", blob.id]));
     },
     close: async () => undefined,
   };

@@ -12,7 +12,7 @@ import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./sou
 
 const HEAD_MS = 30_000;
 const WHOLE_MS = 300_000;
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 const DAY_MS = 24 * 3_600_000;
 const PLACE = "gatehouse-git-";
 const PACK = 1;
@@ -61,7 +61,7 @@ async function unpack(place: string, pack: AsyncIterable<Uint8Array>): Promise<v
     }
   };
   try {
-    await git(place, ["index-pack", "--stdin", `--max-input-size=${MOST_BYTES}`], Readable.from(pieces()), WHOLE_MS);
+    await git(place, ["index-pack", "--stdin", `--max-input-size=${MAX_BYTES}`], Readable.from(pieces()), WHOLE_MS);
   } catch (error) {
     throw torn ?? error;
   }
@@ -149,7 +149,7 @@ async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.byteLength;
-    if (bytes > MOST_BYTES) throw new SourceUnavailable(`What it answers comes to more than ${MOST_BYTES / 1024 / 1024} MiB.`);
+    if (bytes > MAX_BYTES) throw new SourceUnavailable(`What it answers comes to more than ${MAX_BYTES / 1024 / 1024} MiB.`);
     yield piece;
   }
 }

@@ -44,7 +44,7 @@ export class FileUnreadable extends SourceUnavailable {
 }
 
 /** Far more than a knowledge base is useful for. */
-export const MOST_FILES = 20_000;
+export const MAX_FILES = 20_000;
 
 /** Larger files are not read, whatever size was reported. */
-export const MOST_FILE_BYTES = 64 * 1024 * 1024;
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;

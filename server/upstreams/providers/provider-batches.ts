@@ -30,7 +30,7 @@ export interface BatchToSend {
  * The result of submitting a batch. `unknown`: the vendor may have accepted it. `later`: not accepted, may be retried. `busy`: not accepted
  * until other batches of the account have ended.
  */
-export type HandedOver =
+export type SubmissionOutcome =
   | { readonly kind: "taken"; readonly id: string }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   | { readonly kind: "later" | "busy" | "unknown"; readonly refusal: Refusal };
@@ -63,7 +63,7 @@ export interface ProviderBatches {
   /** Most lines and bytes of one batch. */
   readonly mostLines: number;
   readonly mostBytes: number;
-  send(target: ProviderTarget, batch: BatchToSend, signal: AbortSignal): Promise<HandedOver>;
+  send(target: ProviderTarget, batch: BatchToSend, signal: AbortSignal): Promise<SubmissionOutcome>;
   /** Looks for a batch whose submission was not confirmed. `since`: when it was submitted, milliseconds; `known`: IDs of other batches. */
   find(
     target: ProviderTarget,
@@ -172,21 +172,21 @@ function withinTime(
 }
 
 /** Gemini answers with all results of a batch at once; other answers are smaller. */
-const MOST_BYTES = 128 * 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Reads the body as text; throws if it is too long. */
 export async function readText(response: Response): Promise<string> {
-  const bytes = await readUpTo(response.body, MOST_BYTES);
+  const bytes = await readUpTo(response.body, MAX_BYTES);
   if (bytes === null) throw new VendorFault(null, refuse("upstream_invalid_response", undefined, { reason: "the answer is too long" }));
   return new TextDecoder().decode(bytes);
 }
 
 /** Answers that nobody reads are longer than this only by mistake or malice. */
-const MOST_UNREAD_BYTES = 1024 * 1024;
+const MAX_UNREAD_BYTES = 1024 * 1024;
 
 /** Discards the body, so that the connection can be reused. */
 export async function drained(response: Response): Promise<void> {
-  await readUpTo(response.body, MOST_UNREAD_BYTES).catch(() => undefined);
+  await readUpTo(response.body, MAX_UNREAD_BYTES).catch(() => undefined);
 }
 
 /** Reads the body with `parse`; null if it cannot be parsed. */
@@ -219,7 +219,7 @@ export async function askForBatchJson(
 }
 
 /** The result of a submission that failed with this error. */
-export function handedOver(error: unknown): HandedOver {
+export function submissionOutcome(error: unknown): SubmissionOutcome {
   if (!(error instanceof VendorFault)) throw error;
   const { status, refusal } = error;
   if (status === 429) return { kind: "busy", refusal };
@@ -229,8 +229,8 @@ export function handedOver(error: unknown): HandedOver {
 }
 
 /** The same for requests that only prepare a batch: no batch was created. */
-export function notBegun(error: unknown): HandedOver {
-  const failed = handedOver(error);
+export function notBegun(error: unknown): SubmissionOutcome {
+  const failed = submissionOutcome(error);
   return failed.kind === "unknown" ? { ...failed, kind: "later" } : failed;
 }
 

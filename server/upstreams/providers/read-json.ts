@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** Larger than any answer without media. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads an answer that the gateway itself needs; a refusal if it breaks off, takes too long, exceeds `mostBytes` or is not a JSON object.
@@ -11,7 +11,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 export async function readJson(
   response: Response,
   timeoutMs: number,
-  mostBytes = MOST_BYTES,
+  mostBytes = MAX_BYTES,
 ): Promise<{ readonly body: JsonObject; readonly bytes: number } | Refusal> {
   if (response.body === null) return refuse("upstream_invalid_response");
   const late = new AbortController();

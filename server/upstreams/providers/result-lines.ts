@@ -2,12 +2,12 @@ import { textLines } from "../../wire/batch/text-lines.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { resultsWithExactCalls } from "../../wire/json/exact-tools.ts";
 
-const MOST_LINE = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** The objects of a JSON lines body. Lines that are too long or not an object are skipped. */
 export async function* resultObjects({ body }: Response): AsyncGenerator<JsonObject> {
   if (body === null) return;
-  for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MOST_LINE, true)) {
+  for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MAX_LINE_BYTES, true)) {
     const line = objectIn(text);
     if (line !== null) yield line;
   }

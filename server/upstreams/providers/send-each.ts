@@ -5,7 +5,7 @@ import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
 
 /** Calls in parallel: enough to be fast, few enough not to be throttled. */
-const TOGETHER = 4;
+const MAX_CONCURRENT = 4;
 
 export interface Answers {
   /** In the order of the bodies, without those that failed. */
@@ -34,8 +34,8 @@ export async function sendEach(
   let requestId: string | null = null;
   let failed: ProviderReply | Refusal | null = null;
   let left = room?.mostBytes ?? Number.POSITIVE_INFINITY;
-  for (let at = 0; at < bodies.length && failed === null && left > 0; at += TOGETHER) {
-    for (const reply of await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(body)))) {
+  for (let at = 0; at < bodies.length && failed === null && left > 0; at += MAX_CONCURRENT) {
+    for (const reply of await Promise.all(bodies.slice(at, at + MAX_CONCURRENT).map((body) => sendOne(body)))) {
       if (isRefusal(reply)) failed ??= reply;
       else if (!reply.response.ok) {
         if (failed === null) failed = reply;

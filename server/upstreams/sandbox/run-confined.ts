@@ -23,11 +23,11 @@ export interface RunTerms {
   readonly signal: AbortSignal;
 }
 
-export const MOST_OUTPUT = 1024 * 1024;
-const MOST_ERRORS = 64 * 1024;
-const MOST_FILE_BYTES = 16 * 1024 * 1024;
-const MOST_FILES = 32;
-const LONGEST_NAME = 128;
+export const MAX_OUTPUT = 1024 * 1024;
+const MAX_ERRORS = 64 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 32;
+const MAX_NAME_LENGTH = 128;
 
 /** Runs one command in the sandbox. Never rejects; failures are reported in `end`. */
 export async function runConfined(
@@ -52,9 +52,9 @@ export async function runConfined(
   signal.addEventListener("abort", aborted, { once: true });
   if (signal.aborted) aborted();
   const [stdout, stderr, files] = [
-    collector(MOST_OUTPUT, () => stop("output_too_large")),
-    collector(MOST_ERRORS, () => undefined),
-    collector(MOST_FILE_BYTES + 8_192, () => stop("output_too_large")),
+    collector(MAX_OUTPUT, () => stop("output_too_large")),
+    collector(MAX_ERRORS, () => undefined),
+    collector(MAX_FILE_BYTES + 8_192, () => stop("output_too_large")),
   ];
   child.stdout?.on("data", stdout.take);
   child.stderr?.on("data", stderr.take);
@@ -99,7 +99,7 @@ function collector(most: number, full: () => void) {
 /** A safe, unique file name: letters, digits and a few other characters of the script's name for it. */
 function nameFor(reportedName: string, files: ReadonlyMap<string, unknown>): string {
   const plain = reportedName.replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, "_").replace(/^[^\p{L}\p{N}_]/u, "_");
-  const name = plain.slice(0, LONGEST_NAME).toWellFormed();
+  const name = plain.slice(0, MAX_NAME_LENGTH).toWellFormed();
   return files.has(name) ? `${files.size}_${name}` : name;
 }
 
@@ -108,7 +108,7 @@ function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const line = (from: number) => bytes.indexOf(10, from);
   let at = 0;
-  while (at < bytes.byteLength && files.size < MOST_FILES) {
+  while (at < bytes.byteLength && files.size < MAX_FILES) {
     const nameEnd = line(at);
     const sizeEnd = nameEnd < 0 ? -1 : line(nameEnd + 1);
     if (sizeEnd < 0) break;

@@ -11,7 +11,7 @@ interface Folder {
   users: number;
 }
 
-const MOST_FOLDERS = 64;
+const MAX_FOLDERS = 64;
 
 /**
  * Skill files on disk for scripts: one immutable folder per digest, shared by its runs. If files of a folder were deleted by the system, a
@@ -68,7 +68,7 @@ export class SkillFolders {
     folder.users--;
     if (folder.users === 0 && ![...this.folders.values()].includes(folder)) remove(folder);
     for (const [digest, one] of this.folders) {
-      if (this.folders.size <= MOST_FOLDERS) return;
+      if (this.folders.size <= MAX_FOLDERS) return;
       if (one.users > 0) continue;
       this.folders.delete(digest);
       remove(one);

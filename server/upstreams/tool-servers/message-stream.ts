@@ -1,5 +1,5 @@
 /** Most unread bytes of a stream before it is aborted, because other streams share its connection. */
-const MOST_WAITING = 16 * 1024 * 1024;
+const MAX_WAITING = 16 * 1024 * 1024;
 
 /** Part of a connection's messages as a stream with one reader, who may leave at any time. */
 export class MessageStream {
@@ -26,7 +26,7 @@ export class MessageStream {
         },
         cancel: () => void this.close(),
       },
-      { highWaterMark: MOST_WAITING, size: (frame) => frame?.byteLength ?? 0 },
+      { highWaterMark: MAX_WAITING, size: (frame) => frame?.byteLength ?? 0 },
     );
   }
 

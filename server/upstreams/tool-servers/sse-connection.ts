@@ -13,7 +13,7 @@ import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 /** How long an idle connection is kept; its client must then start a new session. */
 const IDLE_MS = 30 * 60_000;
 /** Most bytes without a receiver between two requests; a server that sends more is disconnected. */
-const MOST_UNCLAIMED = 4 * 1024 * 1024;
+const MAX_UNCLAIMED = 4 * 1024 * 1024;
 const EVENT_STREAM = { "content-type": "text/event-stream" };
 
 const decoder = new TextDecoder();
@@ -169,7 +169,7 @@ export class SseConnection {
     }
     if (isClaimed) return;
     this.unclaimed += frame.byteLength;
-    if (this.unclaimed > MOST_UNCLAIMED) this.close();
+    if (this.unclaimed > MAX_UNCLAIMED) this.close();
   }
 
   /** Returns whether the message had a receiver. */

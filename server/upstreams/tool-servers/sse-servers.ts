@@ -12,7 +12,7 @@ import { SseConnection } from "./sse-connection.ts";
 const NOT_TAKEN = new Set([400, 404, 405]);
 const SESSION = "gatehouse-sse-";
 /** Per tenant, server and credential. */
-const MOST_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 
 /**
  * Adapts servers that only know the HTTP+SSE transport (protocol version 2024-11-05). A session is a connection of this process; other
@@ -93,7 +93,7 @@ function madeRoom({ url, tenantId, headers }: ToolServerRequest, connections: Re
   const there = [...connections.values()].filter(
     ({ parts }) => parts.tenantId === tenantId && parts.url === url && parts.headers.authorization === headers.authorization,
   );
-  if (there.length < MOST_CONNECTIONS) return true;
+  if (there.length < MAX_CONNECTIONS) return true;
   const idle = there.find(({ isIdle }) => isIdle);
   idle?.close();
   return idle !== undefined;

@@ -20,7 +20,7 @@ const GROUPED = {
 } as const;
 /** Further dimensions that grouping by description adds. */
 const DESCRIBED = ["cost_type", "model", "service_tier", "token_type", "context_window", "inference_geo"];
-const MOST_PAGES_OF_KEYS = 100;
+const MAX_PAGES_OF_KEYS = 100;
 
 function itemOf(source: Source, bucket: JsonObject, result: JsonObject): UsageItem {
   const start = new Date(textOr(bucket.starting_at) ?? "");
@@ -74,7 +74,7 @@ export function anthropicUsage(outbound: Outbound): UsageVendor {
     async keys(access, onProgress) {
       const keys: VendorKey[] = [];
       let after: string | null = null;
-      for (let page = 0; page < MOST_PAGES_OF_KEYS; page++) {
+      for (let page = 0; page < MAX_PAGES_OF_KEYS; page++) {
         await onProgress(keys.length);
         const query = new URLSearchParams({ limit: "100", ...(after === null ? {} : { after_id: after }) });
         const body = await ask(access, "api_keys", query);

@@ -11,8 +11,8 @@ import { UsageRefused } from "./usage-vendor.ts";
 export const VENDOR_TIMEOUT_MS = 25_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Upper bound on the vendor's Retry-After. */
-const LONGEST_WAIT_MS = 6 * 3_600_000;
-const LONGEST_PLACE = 16_384;
+const MAX_WAIT_MS = 6 * 3_600_000;
+const MAX_PLACE_LENGTH = 16_384;
 
 interface Question {
   readonly method?: "GET" | "POST";
@@ -46,7 +46,7 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     const passing = status === 200 || status === 408 || status === 429 || status >= 500;
     throw new UsageRefused(
       status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value, secret)}`,
-      { passing, status, retryAfterMs: msOfRetryAfter(response.headers, Date.now(), LONGEST_WAIT_MS) },
+      { passing, status, retryAfterMs: msOfRetryAfter(response.headers, Date.now(), MAX_WAIT_MS) },
     );
   } catch (error) {
     if (error instanceof UsageRefused) throw error;
@@ -76,7 +76,7 @@ export const textOr = (value: unknown): string | null =>
 export function nextPlace(value: unknown, currentPlace: string | null): string {
   if (typeof value !== "string" || value === "")
     throw new UsageRefused("The vendor says that there is more, and not where.", { passing: true });
-  if (value.length > LONGEST_PLACE) throw new UsageRefused("The vendor names the next page by too long a text.", { passing: false });
+  if (value.length > MAX_PLACE_LENGTH) throw new UsageRefused("The vendor names the next page by too long a text.", { passing: false });
   if (value === currentPlace) throw new UsageRefused("The vendor's next page is the one that was asked for.", { passing: false });
   return value;
 }

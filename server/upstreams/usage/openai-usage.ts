@@ -23,7 +23,7 @@ const GROUPED: Readonly<Record<string, readonly string[]>> = {
   audio_transcriptions: ["project_id", "api_key_id", "model"],
   costs: ["project_id", "line_item", "api_key_id"],
 };
-const MOST_PAGES_OF_KEYS = 100;
+const MAX_PAGES_OF_KEYS = 100;
 
 /** A line item such as `gpt-5, input` begins with the model. */
 const modelOfLine = (line: string | null) => line?.split(", ")[0] ?? null;
@@ -74,7 +74,7 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
 
   async function* all(access: UsageAccess, path: string, onProgress: () => Promise<void>): AsyncGenerator<JsonObject> {
     let after: string | null = null;
-    for (let page = 0; page < MOST_PAGES_OF_KEYS; page++) {
+    for (let page = 0; page < MAX_PAGES_OF_KEYS; page++) {
       await onProgress();
       const body: JsonObject = await ask(access, path, new URLSearchParams({ limit: "100", ...(after === null ? {} : { after }) }));
       yield* objectList(body.data);

@@ -12,8 +12,8 @@ import { tavily } from "./tavily.ts";
 const PROVIDERS = { brave, tavily, exa, searxng } satisfies Record<string, SearchProvider>;
 export type SearchProviderKind = keyof typeof PROVIDERS;
 
-const MOST_BYTES = 2 * 1024 * 1024;
-const LONGEST = { title: 300, url: 2_000, snippet: 1_000, published: 40 } as const;
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_LENGTHS = { title: 300, url: 2_000, snippet: 1_000, published: 40 } as const;
 
 export interface ConfiguredProvider {
   readonly kind: SearchProviderKind;
@@ -44,7 +44,7 @@ export function askProvider(outbound: Outbound): AskProvider {
             ? "it takes no more searches just now"
             : `it answered with HTTP ${response.status}`;
       }
-      const bytes = await readUpTo(response.body, MOST_BYTES);
+      const bytes = await readUpTo(response.body, MAX_BYTES);
       if (bytes === null) return "its answer is too large";
       return pagesOf(provider, JSON.parse(new TextDecoder().decode(bytes)));
     } catch (error) {
@@ -64,13 +64,13 @@ function pagesOf(provider: SearchProvider, answer: unknown): FoundPage[] | strin
   return items.slice(0, 100).flatMap((item): FoundPage[] => {
     if (typeof item !== "object" || item === null) return [];
     const page = provider.page(item as Record<string, unknown>);
-    if (typeof page.url !== "string" || page.url.length > LONGEST.url) return [];
+    if (typeof page.url !== "string" || page.url.length > MAX_LENGTHS.url) return [];
     return [
       {
-        title: words(page.title, LONGEST.title),
+        title: words(page.title, MAX_LENGTHS.title),
         url: page.url,
-        snippet: words(page.snippet, LONGEST.snippet),
-        published: typeof page.published === "string" ? beginningOf(page.published, LONGEST.published) : null,
+        snippet: words(page.snippet, MAX_LENGTHS.snippet),
+        published: typeof page.published === "string" ? beginningOf(page.published, MAX_LENGTHS.published) : null,
       },
     ];
   });

@@ -2,7 +2,7 @@ import type { SearchProvider } from "./search-provider.ts";
 
 const FRESHNESS = { day: "pd", week: "pw", month: "pm", year: "py" } as const;
 
-const LONGEST_QUERY = 400;
+const MAX_QUERY_LENGTH = 400;
 
 export const brave: SearchProvider = {
   request(baseUrl, apiKey, { query, maxResults, freshness, safeSearch, country, language, domains }) {
@@ -10,7 +10,7 @@ export const brave: SearchProvider = {
     const params = new URLSearchParams({
       // If the filter does not fit it is left out, because truncated domains would match others; results from elsewhere are dropped later
       // anyway.
-      q: query.length + sites.length <= LONGEST_QUERY ? `${query}${sites}` : query,
+      q: query.length + sites.length <= MAX_QUERY_LENGTH ? `${query}${sites}` : query,
       count: String(Math.min(maxResults, 20)),
       safesearch: safeSearch,
     });

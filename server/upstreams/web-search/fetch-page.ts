@@ -5,13 +5,13 @@ import { type Outbound, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";
 
-const MOST_BYTES = 5 * 1024 * 1024;
-const MOST_ROBOTS_BYTES = 512 * 1024;
+const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_ROBOTS_BYTES = 512 * 1024;
 const DEADLINE_MS = 15_000;
-const ROBOTS_KEPT_MS = 3_600_000;
+const ROBOTS_CACHE_MS = 3_600_000;
 /** Most characters cached over all sites. */
-const ROBOTS_KEPT = 8_000_000;
-const MOST_REDIRECTS = 5;
+const ROBOTS_CACHE_BYTES = 8_000_000;
+const MAX_REDIRECTS = 5;
 const AGENT = "gatehouse";
 const READABLE = /^(?:text\/(?:html|plain|markdown)|application\/(?:pdf|xhtml\+xml|json|[\w.-]+\+json))$/;
 
@@ -42,7 +42,7 @@ export type FetchPage = (address: URL, refused: (address: URL) => string | null,
 const WEB_PORTS: ReadonlySet<string> = new Set(["", "80", "443"]);
 
 export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts): FetchPage {
-  const robots = new BoundedCache<string | null>(ROBOTS_KEPT, now);
+  const robots = new BoundedCache<string | null>(ROBOTS_CACHE_BYTES, now);
 
   async function get(address: URL, abort: AbortController): Promise<Response> {
     return outbound.fetch(address.href, {
@@ -63,13 +63,13 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
     const response = await get(new URL("/robots.txt", origin), abort);
     let text: string | null = "";
     if (response.ok) {
-      const bytes = await readUpTo(response.body, MOST_ROBOTS_BYTES);
+      const bytes = await readUpTo(response.body, MAX_ROBOTS_BYTES);
       text = bytes === null ? "" : new TextDecoder().decode(bytes);
     } else {
       await cancelQuietly(response.body);
       if (response.status === 401 || response.status === 403) text = null;
     }
-    robots.set(origin, text, ROBOTS_KEPT_MS, ENTRY_OVERHEAD + (text?.length ?? 0));
+    robots.set(origin, text, ROBOTS_CACHE_MS, ENTRY_OVERHEAD + (text?.length ?? 0));
     return text;
   }
 
@@ -86,7 +86,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
       const next = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
       if (next === null) return await pageOf(response, addresses);
       await cancelQuietly(response.body);
-      if (addresses.length > MOST_REDIRECTS) return "It leads on to other addresses again and again.";
+      if (addresses.length > MAX_REDIRECTS) return "It leads on to other addresses again and again.";
       try {
         address = new URL(next, address);
       } catch {
@@ -128,7 +128,7 @@ async function pageOf(response: Response, addresses: readonly URL[]): Promise<We
   };
   if (!response.ok) return drop(`The site answered with HTTP ${response.status}.`);
   if (!READABLE.test(type.trim())) return drop("The page is neither HTML nor text nor JSON nor PDF.");
-  const bytes = await readUpTo(response.body, MOST_BYTES);
+  const bytes = await readUpTo(response.body, MAX_BYTES);
   if (bytes === null) return "The page is larger than 5 MB.";
   const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(parameter)?.[1]).find((found) => found !== undefined);
   const caching = response.headers.get("cache-control") ?? "";

@@ -18,9 +18,9 @@ interface Rule {
   readonly pattern: string;
 }
 
-const MOST_RULES = 1_000;
-const LONGEST_PATTERN = 200;
-const MOST_STARS = 8;
+const MAX_RULES = 1_000;
+const MAX_PATTERN_LENGTH = 200;
+const MAX_STARS = 8;
 
 /** Null if the file has no group for the agent. */
 function rulesFor(robots: string, agent: string): Rule[] | null {
@@ -41,14 +41,14 @@ function rulesFor(robots: string, agent: string): Rule[] | null {
       }
     } else if (field === "allow" || field === "disallow") {
       heading = false;
-      if (mine && value !== "" && isSimple(value) && (found?.length ?? 0) < MOST_RULES)
+      if (mine && value !== "" && isSimple(value) && (found?.length ?? 0) < MAX_RULES)
         found?.push({ allow: field === "allow", pattern: value });
     }
   }
   return found;
 }
 
-const isSimple = (pattern: string) => pattern.length <= LONGEST_PATTERN && pattern.split("*").length <= MOST_STARS + 1;
+const isSimple = (pattern: string) => pattern.length <= MAX_PATTERN_LENGTH && pattern.split("*").length <= MAX_STARS + 1;
 
 /** `*` matches anything, a final `$` the end. Matches piece by piece, without backtracking. */
 function fits(pattern: string, path: string): boolean {

@@ -11,10 +11,10 @@ export interface ReportedError {
   readonly message: string;
 }
 
-const LONGEST_MESSAGE = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
 const messageOf = (value: JsonValue | undefined, otherwise: string) =>
-  typeof value === "string" && value !== "" ? value.slice(0, LONGEST_MESSAGE) : otherwise;
+  typeof value === "string" && value !== "" ? value.slice(0, MAX_MESSAGE_LENGTH) : otherwise;
 
 /** Reads the error from the body of a non-2xx HTTP answer. */
 export function restError(body: JsonValue): ReportedError | null {

@@ -5,12 +5,12 @@ import type { AgentVersion } from "./agent-requests.ts";
 export const EXTENSION_HEADERS: Readonly<Record<AgentVersion, string>> = { "1.0": "a2a-extensions", "0.3": "x-a2a-extensions" };
 
 const URI = /^[\x21-\x2b\x2d-\x7e]{1,300}$/;
-const MOST = 50;
+const MAX = 50;
 
 /** The extension URIs from both versions' headers, without duplicates. */
 export function extensionsIn(headers: Pick<Headers, "get">): readonly string[] {
   const named = Object.values(EXTENSION_HEADERS).flatMap((name) => headers.get(name)?.split(",") ?? []);
-  return [...new Set(named.map((uri) => uri.trim()).filter((uri) => URI.test(uri)))].slice(0, MOST);
+  return [...new Set(named.map((uri) => uri.trim()).filter((uri) => URI.test(uri)))].slice(0, MAX);
 }
 
 interface DeclaredExtension {
@@ -24,5 +24,5 @@ export function declaredExtensions(capabilities: JsonValue | undefined): readonl
   return declared
     .filter(isObject)
     .flatMap(({ uri, required }) => (typeof uri === "string" && URI.test(uri) ? [{ uri, required: required === true }] : []))
-    .slice(0, MOST);
+    .slice(0, MAX);
 }

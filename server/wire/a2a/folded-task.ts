@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import type { AgentEvent } from "./shapes.ts";
 
 /** Bytes. A larger task is not kept, so that an agent's endless stream cannot exhaust the memory. */
-const LARGEST = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** A task accumulated from the events of one stream. A stream starts with the whole task, so all its subscribers reach the same state. */
 export class FoldedTask {
@@ -15,7 +15,7 @@ export class FoldedTask {
 
   /** Null before the first event about the task, and if the task grew beyond the size limit. */
   get value(): JsonObject | null {
-    return this.task !== null && this.size <= LARGEST ? this.task : null;
+    return this.task !== null && this.size <= MAX_BYTES ? this.task : null;
   }
 
   take({ kind, value }: AgentEvent): void {
@@ -33,14 +33,14 @@ export class FoldedTask {
     const task = this.begun(update);
     const before = isObject(task.status) ? task.status.message : undefined;
     task.status = update.status;
-    if (this.size > LARGEST) return;
+    if (this.size > MAX_BYTES) return;
     // The message of the previous status becomes part of the history.
     if (isObject(before)) task.history = [...listOf(task.history), before];
     if (isObject(update.metadata)) task.metadata = { ...(isObject(task.metadata) ? task.metadata : {}), ...update.metadata };
   }
 
   private artifact(update: JsonObject): void {
-    if (this.size > LARGEST) return;
+    if (this.size > MAX_BYTES) return;
     const task = this.begun(update);
     const artifact = update.artifact as JsonObject;
     const artifacts = [...listOf(task.artifacts)];

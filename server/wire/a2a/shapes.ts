@@ -46,9 +46,9 @@ const ROLES: ReadonlySet<string> = new Set(["ROLE_USER", "ROLE_AGENT"]);
 type Reader = (value: JsonValue, at: string) => JsonValue | undefined;
 type Members = Readonly<Record<string, readonly [Reader, "required" | "optional"]>>;
 
-const LONGEST_ID = 512;
+const MAX_ID_LENGTH = 512;
 /** Maximum nesting of objects and arrays. */
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 const text: Reader = (value, at) => {
   if (typeof value !== "string") throw new Malformed(at, "must be a string");
@@ -57,7 +57,8 @@ const text: Reader = (value, at) => {
 const id: Reader = (value, at) => {
   if (typeof value !== "string") throw new Malformed(at, "must be a string");
   if (value === "") return undefined;
-  if (value.length > LONGEST_ID || !/^[^\p{Cc}\p{Cs}]+$/u.test(value)) throw new Malformed(at, "must be at most 512 printable characters");
+  if (value.length > MAX_ID_LENGTH || !/^[^\p{Cc}\p{Cs}]+$/u.test(value))
+    throw new Malformed(at, "must be at most 512 printable characters");
   return value;
 };
 /** An empty string counts as absent, as in the protocol's protobuf encoding. */
@@ -83,7 +84,7 @@ const words: Reader = (value, at) => {
   return value.length === 0 ? undefined : value.map((one, index) => text(one, `${at}.${index}`) as string);
 };
 const anything: Reader = (value, at) => {
-  refuseDepth(value, at, DEEPEST);
+  refuseDepth(value, at, MAX_DEPTH);
   return value;
 };
 const struct: Reader = (value, at) => {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { ArrayElements } from "./array-elements.ts";
 
-const MOST = 1_000;
+const MAX = 1_000;
 const encoder = new TextEncoder();
 
 async function read(pieces: AsyncIterable<Uint8Array>): Promise<string[]> {
   const elements: string[] = [];
-  for await (const { text } of new ArrayElements("requests", MOST).read(pieces)) elements.push(new TextDecoder().decode(text));
+  for await (const { text } of new ArrayElements("requests", MAX).read(pieces)) elements.push(new TextDecoder().decode(text));
   return elements;
 }
 

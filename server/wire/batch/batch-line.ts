@@ -20,7 +20,7 @@ export interface ReadLine {
  */
 export type LineForm = "body" | "params";
 
-const LONGEST_ID = 512;
+const MAX_ID_LENGTH = 512;
 const KNOWN: Readonly<Record<LineForm, ReadonlySet<string>>> = {
   body: new Set(["custom_id", "method", "url", "body"]),
   params: new Set(["custom_id", "params"]),
@@ -36,8 +36,8 @@ export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: st
   const body = value[form];
   for (const name of Object.keys(value))
     if (!KNOWN[form].has(name)) problems.push({ field: name.slice(0, 100), message: "is not known here" });
-  if (typeof customId !== "string" || customId.length === 0 || customId.length > LONGEST_ID || !isStorableText(customId))
-    problems.push({ field: "custom_id", message: `must be 1 to ${LONGEST_ID} characters of text` });
+  if (typeof customId !== "string" || customId.length === 0 || customId.length > MAX_ID_LENGTH || !isStorableText(customId))
+    problems.push({ field: "custom_id", message: `must be 1 to ${MAX_ID_LENGTH} characters of text` });
   if (method === undefined ? endpoint !== null : method !== "POST") problems.push({ field: "method", message: "must be POST" });
   if (endpoint !== null && url !== endpoint) problems.push({ field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
   else if (url !== undefined && typeof url !== "string") problems.push({ field: "url", message: "must be text" });

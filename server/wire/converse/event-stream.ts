@@ -17,7 +17,7 @@ export interface EventStreamMessage {
 export class NotAnEventStream extends Error {}
 
 /** Prelude (8), its checksum (4) and the closing checksum (4). */
-const LEAST_BYTES = 16;
+const MIN_BYTES = 16;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -55,7 +55,7 @@ export class EventStreamCutter {
     this.wanted = 4;
     while (bytes.byteLength - at >= 4) {
       const length = view.getUint32(at);
-      if (length < LEAST_BYTES || length > MAX_FRAME_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
+      if (length < MIN_BYTES || length > MAX_FRAME_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
       if (bytes.byteLength - at < length) {
         this.wanted = length;
         break;

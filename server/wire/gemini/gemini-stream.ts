@@ -180,7 +180,7 @@ function usageIn(data: string | null): Usage | null {
 const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 
 /** Matches frames that must be parsed. Text inside a JSON string cannot match as a member name, because its quotes are escaped. */
-const TELLING = new RegExp(
+const MUST_PARSE = new RegExp(
   String.raw`"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|` +
     String.raw`inlineData|inline_data|groundingMetadata|grounding_metadata)"`,
 );
@@ -191,7 +191,7 @@ const TEXT = /"text":\s*"/g;
  * other piece. Nearly all pieces are like that and need not be parsed, at a fraction of the cost.
  */
 function plainText(text: string): number | null {
-  if (!text.startsWith("data:") || !(text.endsWith("\n\n") || text.endsWith("\r\n\r\n")) || TELLING.test(text)) return null;
+  if (!text.startsWith("data:") || !(text.endsWith("\n\n") || text.endsWith("\r\n\r\n")) || MUST_PARSE.test(text)) return null;
   let length = 0;
   TEXT.lastIndex = 0;
   for (let match = TEXT.exec(text); match !== null; match = TEXT.exec(text)) {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-val
 import { camelName } from "./member-names.ts";
 
 /** Deeper schemas are cut off, to bound the recursion; no model uses them. */
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
 const SCHEMAS = new Set(["items", "additionalProperties", "not"]);
@@ -11,7 +11,7 @@ const NAMED = new Set(["properties", "$defs", "defs", "definitions", "patternPro
 
 /** Converts a schema in Google's OpenAPI dialect (types in capitals, `nullable`, counts as strings) to JSON Schema. */
 export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonObject {
-  if (depth > DEEPEST) return {};
+  if (depth > MAX_DEPTH) return {};
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(schema)) {
     if (value === undefined || value === null) continue;

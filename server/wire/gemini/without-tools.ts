@@ -14,7 +14,7 @@ export function withoutTools(body: JsonObject, names: ReadonlySet<string>): stri
   if (kept.length === 0) delete body[tools];
   else body[tools] = kept;
   const functionsLeft = kept.some((tool) => listIn(tool, "functionDeclarations").length > 0);
-  return allowOnlyKept(body, names, functionsLeft) ? [tools, spellingIn(body, "toolConfig")] : [tools];
+  return allowOnlyRemaining(body, names, functionsLeft) ? [tools, spellingIn(body, "toolConfig")] : [tools];
 }
 
 function without(tool: JsonObject, names: ReadonlySet<string>): JsonObject[] {
@@ -31,7 +31,7 @@ function without(tool: JsonObject, names: ReadonlySet<string>): JsonObject[] {
   return Object.keys(tool).length === 0 ? [] : [tool];
 }
 
-function allowOnlyKept(body: JsonObject, names: ReadonlySet<string>, functionsLeft: boolean): boolean {
+function allowOnlyRemaining(body: JsonObject, names: ReadonlySet<string>, functionsLeft: boolean): boolean {
   const config = objectIn(body, "toolConfig");
   const calling = config === null ? null : objectIn(config, "functionCallingConfig");
   if (config === null || calling === null) return false;

@@ -7,7 +7,7 @@ import { ArrivingBodies } from "./arriving-bodies.ts";
 const IDLE_MS = 300;
 const PLACE = "192.0.2.1";
 
-const MOST = { mostOfAPlace: 2, mostBytes: 2_000_000 };
+const MAX = { mostOfAPlace: 2, mostBytes: 2_000_000 };
 
 let serving: Serving;
 /** A server for cases that do not depend on idle timeouts. */
@@ -27,8 +27,8 @@ const served = (bodies: ArrivingBodies): Serving =>
   });
 
 beforeAll(() => {
-  serving = served(new ArrivingBodies({ ...MOST, idleMs: IDLE_MS, wholeMs: 4 * IDLE_MS }));
-  patient = served(new ArrivingBodies(MOST));
+  serving = served(new ArrivingBodies({ ...MAX, idleMs: IDLE_MS, wholeMs: 4 * IDLE_MS }));
+  patient = served(new ArrivingBodies(MAX));
 });
 afterAll(() => Promise.all([serving, patient].map((server) => server.stop({ graceSeconds: 0 }))));
 

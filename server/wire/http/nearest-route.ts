@@ -10,7 +10,7 @@ export interface NearestRoute {
 /** The base path for clients of OpenAI's format. */
 const USUAL_BASE = "/v1/proxy/llm";
 /** Limits the work for unauthenticated requests, whose paths can have any length. */
-const LONGEST = 512;
+const MAX_LENGTH = 512;
 const MAX_PARTS = 16;
 /** Maximum edit distance of a mistyped segment. */
 const MAX_EDITS = 2;
@@ -23,7 +23,7 @@ export function nearestRoute(
   target: { readonly method: string; readonly path: string },
   routes: readonly { readonly method: string; readonly path: string }[],
 ): NearestRoute | null {
-  if (target.path.length > LONGEST) return null;
+  if (target.path.length > MAX_LENGTH) return null;
   const parts = partsOf(target.path);
   if (parts.length === 0 || parts.length > MAX_PARTS) return null;
   const served = new Set(routes.map(({ path }) => path));

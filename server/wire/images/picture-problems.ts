@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import type { FieldProblem } from "../json/document.ts";
-import { keptTextProblems } from "../texts/kept-texts.ts";
+import { storedTextProblems } from "../texts/kept-texts.ts";
 import { isSize } from "./image-size.ts";
 import { OURS } from "./pictures-request.ts";
 
@@ -36,5 +36,5 @@ export function pictureProblems({
     !isSet(partials) || (Number.isInteger(partials) && (partials as number) >= 0 && (partials as number) <= MAX_PARTIALS),
     `must be from 0 to ${MAX_PARTIALS}`,
   );
-  return [...fields, ...keptTextProblems(value, OURS)];
+  return [...fields, ...storedTextProblems(value, OURS)];
 }

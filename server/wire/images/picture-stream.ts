@@ -7,7 +7,7 @@ import { NO_PICTURES, onlyPictures, reportedPictureTokens } from "./images-reply
 import { pictureTokensOf, TOKENS_OF_SHOWN } from "./picture-tokens.ts";
 
 /** The size of the largest possible image in base64, uncompressed and with transparency. */
-const MOST_EVENT_BYTES = 48 * 1024 * 1024;
+const MAX_EVENT_BYTES = 48 * 1024 * 1024;
 const EVENT = /^image_(?:generation|edit)\.(partial_image|completed)$/;
 
 /** Passes through a stream of images, possibly with partial previews. */
@@ -21,7 +21,7 @@ export class PictureStream extends PassedEvents {
   private unfinished: number | null = null;
 
   constructor(requested: Pictures, inputCharacters: number) {
-    super(MOST_EVENT_BYTES);
+    super(MAX_EVENT_BYTES);
     this.requested = requested;
     this.inputCharacters = inputCharacters;
   }

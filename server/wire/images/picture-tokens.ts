@@ -1,5 +1,5 @@
 /** Pixels of the largest image that any supported model generates. */
-const LARGEST = 3840 * 2160;
+const MAX_PIXELS = 3840 * 2160;
 /** Fewer than for any vendor's finest quality, so that token counts are an upper bound. */
 const PIXELS_PER_TOKEN = 200;
 /** The tokens of one partial preview. */
@@ -9,6 +9,6 @@ export const TOKENS_OF_SHOWN = 10_000;
 
 /** The maximum tokens of an image of this size; of the largest one if the model may choose. */
 export function pictureTokensOf(size: { readonly width: number; readonly height: number } | null, partials = 0): number {
-  const pixels = size === null ? LARGEST : size.width * size.height;
+  const pixels = size === null ? MAX_PIXELS : size.width * size.height;
   return Math.ceil(pixels / PIXELS_PER_TOKEN) + partials * TOKENS_OF_PARTIAL;
 }

@@ -5,7 +5,7 @@ import type { SentFile } from "../http/sent-file.ts";
 import { ImageEditRequest } from "./image-edit-request.ts";
 import { pictureProblems } from "./picture-problems.ts";
 
-const MOST_SHOWN = 16;
+const MAX_SHOWN = 16;
 
 /** Each problem names its field. */
 export function readImageEditRequest(
@@ -22,6 +22,6 @@ export function readImageEditRequest(
   const fields = [...modelProblems(document), ...pictureProblems(document.value)];
   const shown = files.filter(({ field }) => field !== "mask").length;
   if (shown === 0) fields.push({ field: "image", message: "is required" });
-  if (shown > MOST_SHOWN) fields.push({ field: "image", message: `was sent more than ${MOST_SHOWN} times` });
+  if (shown > MAX_SHOWN) fields.push({ field: "image", message: `was sent more than ${MAX_SHOWN} times` });
   return fields.length > 0 ? { fields } : new ImageEditRequest(document, files, formBytes);
 }

@@ -29,7 +29,7 @@ export function nameProblem(value: unknown, levels: number): AmbiguousName | typ
 }
 
 /** The first name that equals a sibling's name when case-folded, for protocols whose names are case-insensitive. */
-export function twinName(value: Members): AmbiguousName | null {
+export function ambiguousNameIn(value: Members): AmbiguousName | null {
   const problem = problemFrom({ protocol: [], data: [value] }, Number.POSITIVE_INFINITY);
   return problem === TOO_DEEP ? null : problem;
 }

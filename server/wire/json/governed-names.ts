@@ -71,7 +71,7 @@ interface KnownName {
 
 const known = new Map<string, KnownName>();
 const MAX_KNOWN = 10_000;
-const LONGEST_KNOWN = 64;
+const MAX_KNOWN_LENGTH = 64;
 
 /** Classifies a name; cached, because the same few names occur in every call. */
 export function knownName(name: string): KnownName {
@@ -88,7 +88,7 @@ export function knownName(name: string): KnownName {
     plain,
     plainInProtocol: plain || governed,
   };
-  if (name.length <= LONGEST_KNOWN) {
+  if (name.length <= MAX_KNOWN_LENGTH) {
     // Callers must not fill the memory with names of their own.
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, found);

@@ -1,7 +1,7 @@
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { isObject } from "../../kernel/json-value.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
-import { ambiguityOf, type AmbiguousName, ambiguousName, twinName } from "./ambiguous-name.ts";
+import { ambiguityOf, type AmbiguousName, ambiguousName, ambiguousNameIn } from "./ambiguous-name.ts";
 
 const MAX_DEPTH = 64;
 
@@ -12,7 +12,7 @@ export function jsonObjectOf(text: string, contentType: string): Record<string, 
 
 /** As `jsonObjectOf` for protocols with case-insensitive names: any case is allowed, but each name only once per object. */
 export function caselessObjectOf(text: string, contentType: string): Record<string, unknown> {
-  return objectOf(text, contentType, twinName);
+  return objectOf(text, contentType, ambiguousNameIn);
 }
 
 function objectOf(

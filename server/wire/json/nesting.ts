@@ -22,7 +22,7 @@ export const REQUEST_LEVELS = 100;
 export function deepPlace(value: object, levels: number): string {
   let place = "";
   let at: object = value;
-  for (let step = 1; step <= STEPS_TOLD; step++) {
+  for (let step = 1; step <= MAX_REPORTED_STEPS; step++) {
     const deep = Object.entries(at).find(([, member]) => reaches(member, levels - step));
     if (deep === undefined) break;
     const [name, member] = deep as [string, object];
@@ -37,7 +37,7 @@ export function memberPlace(value: object, holder: object, member: string): stri
   const names = [...(pathTo(value, holder) ?? []), member];
   let place = "";
   let at: unknown = value;
-  for (const name of names.slice(0, STEPS_TOLD)) {
+  for (const name of names.slice(0, MAX_REPORTED_STEPS)) {
     place = placeIn(at, place, name);
     at = (at as Record<string, unknown>)[name];
   }
@@ -54,11 +54,11 @@ function pathTo(value: object, holder: object): string[] | null {
 }
 
 function placeIn(holder: unknown, place: string, name: string): string {
-  return place + (Array.isArray(holder) ? `[${name}]` : `${place === "" ? "" : "."}${name.slice(0, LONGEST_NAME)}`);
+  return place + (Array.isArray(holder) ? `[${name}]` : `${place === "" ? "" : "."}${name.slice(0, MAX_NAME_LENGTH)}`);
 }
 
-const STEPS_TOLD = 3;
-const LONGEST_NAME = 100;
+const MAX_REPORTED_STEPS = 3;
+const MAX_NAME_LENGTH = 100;
 
 function reaches(value: unknown, levels: number): boolean {
   const isHolder = (one: unknown): one is object => typeof one === "object" && one !== null;

@@ -1,5 +1,5 @@
 /** Characters. A text that is neither an object nor an array is parsed again on each call, up to this length. */
-const LONGEST_PLAIN = 256;
+const MAX_PLAIN_LENGTH = 256;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const isOpening = (code: number) => code === 0x7b || code === 0x5b;
@@ -33,7 +33,7 @@ export class WholeArguments {
 
   /** `all` is the concatenation of all pieces. */
   isWhole(all: string): boolean {
-    return this.stands === "plain" ? all.length <= LONGEST_PLAIN && isJson(all) : this.isClosed(all);
+    return this.stands === "plain" ? all.length <= MAX_PLAIN_LENGTH && isJson(all) : this.isClosed(all);
   }
 
   /** Whether the text is a complete object or array. Anything further would make it invalid JSON. */

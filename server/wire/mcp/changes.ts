@@ -1,4 +1,4 @@
-import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
+import { MAX_URI_LENGTH, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 
 /** The changes a client subscribes to with `subscriptions/listen`. */
@@ -23,7 +23,7 @@ export function readFilter(notifications: unknown): ChangeFilter | null {
   if (!isObject(notifications)) return null;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
   if (!Array.isArray(resourceSubscriptions) || resourceSubscriptions.length > MAX_SUBSCRIPTIONS) return null;
-  if (!resourceSubscriptions.every((uri): uri is string => typeof uri === "string" && uri.length <= LONGEST_URI)) return null;
+  if (!resourceSubscriptions.every((uri): uri is string => typeof uri === "string" && uri.length <= MAX_URI_LENGTH)) return null;
   return {
     tools: toolsListChanged === true,
     prompts: promptsListChanged === true,

@@ -8,7 +8,7 @@ import { BlockFees, codeRun, type VendorFees } from "../vendor-tools.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
-const TELLING = /"(?:message_\w+|error|usage|server_tool_use)"|\r/;
+const MUST_PARSE = /"(?:message_\w+|error|usage|server_tool_use)"|\r/;
 /** The members with the text of a delta. */
 const GROWING = ["text", "thinking", "partial_json"];
 
@@ -17,7 +17,7 @@ const GROWING = ["text", "thinking", "partial_json"];
  * frame back until the audit row is sealed.
  */
 export class MessagesStream implements StreamCodec, FrameReader {
-  readonly telling = TELLING;
+  readonly telling = MUST_PARSE;
   private readonly frames = new PassingFrames(this);
   private counts: JsonObject | null = null;
   private closing: Uint8Array | null = null;

@@ -5,11 +5,11 @@ export interface Challenge {
   readonly resourceMetadata: string | null;
 }
 
-const MOST = 8_192;
+const MAX = 8_192;
 
 /** Null if the header contains no Bearer challenge. */
 export function readChallenge(header: string | null): Challenge | null {
-  if (header === null || header.length > MOST) return null;
+  if (header === null || header.length > MAX) return null;
   const start = /(?:^|,\s*)bearer(?=\s|$|,)/i.exec(header);
   if (start === null) return null;
   const rest = header.slice(start.index + start[0].length);

@@ -9,7 +9,7 @@ import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 /** Matches the members on which governance acts, and the closing frame. */
-const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
+const MUST_PARSE = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
 const TIER = /"service_tier"\s*:\s*"([\w.-]{1,50})"/;
 const decoder = new TextDecoder();
 
@@ -31,7 +31,7 @@ export type Choice = Readonly<Record<string, unknown>>;
  * only the usage chunk that the gateway itself requested. The closing frame is held back until the audit row is sealed.
  */
 export abstract class ChunkStream implements StreamCodec, FrameReader {
-  readonly telling = TELLING;
+  readonly telling = MUST_PARSE;
   private readonly frames = new PassingFrames(this);
   private readonly hideUsage: boolean;
   private readonly textMember: string;

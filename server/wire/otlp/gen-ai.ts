@@ -84,7 +84,7 @@ function contentOf(attributes: Attributes, names: readonly string[]): string | n
   return null;
 }
 
-const TOLD = new RegExp(
+const MAPPED_ATTRIBUTES = new RegExp(
   String.raw`^gen_ai\.(?:operation\.name|provider\.name|system|request\.(?:model|temperature|max_tokens|stream)|` +
     String.raw`response\.(?:model|id)|conversation\.id|agent\.name|tool\.name)$`,
 );
@@ -156,6 +156,8 @@ export function genAiFacts(span: Span): GenAiFacts {
     errorType: failed ? (textAttribute(attributes, "error.type") ?? span.exception?.type ?? "error") : null,
     input: contentOf(attributes, INPUT),
     output: contentOf(attributes, OUTPUT),
-    rest: Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !TOLD.test(name) && !isContent(name, value))),
+    rest: Object.fromEntries(
+      Object.entries(attributes).filter(([name, value]) => !MAPPED_ATTRIBUTES.test(name) && !isContent(name, value)),
+    ),
   };
 }

@@ -35,7 +35,7 @@ function sealsOf(type: string, items: JsonValue | undefined): string[] {
 }
 
 /** In characters. Longer items are not stored, so clients must send them again. */
-const LONGEST = 256 * 1024;
+const MAX_LENGTH = 256 * 1024;
 
 /** Whether the ID is that of an item of an answer written by the gateway. */
 export function isOwnItem(id: JsonValue | undefined): boolean {
@@ -55,7 +55,7 @@ export function referableItems(output: readonly JsonObject[], request: JsonObjec
     // Reasoning can only go back to its own vendor, and signed reasoning is stored with the call it led to.
     if (typeof id !== "string" || item.type === "reasoning") continue;
     const written = JSON.stringify(item);
-    if (written.length <= LONGEST) items.set(id, written);
+    if (written.length <= MAX_LENGTH) items.set(id, written);
   }
   return items;
 }
@@ -68,7 +68,7 @@ export function namedItems(body: JsonObject): string[] {
 }
 
 /** The limit in bytes of JSON for all referenced items of a request, because one item may be referenced repeatedly. */
-export const MOST_NAMED = 20 * 1024 * 1024;
+export const MAX_NAMED = 20 * 1024 * 1024;
 
 /** The result of resolving a request's item references. */
 export interface PutItems {
@@ -86,7 +86,7 @@ export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<stri
     const item = objectsOf([entry])[0]?.[0];
     if (item === undefined || !isOwnReference(item)) return [entry];
     if (isReasoning(item)) return [];
-    if (bytes > MOST_NAMED) return [];
+    if (bytes > MAX_NAMED) return [];
     const json = kept.get(item.id as string);
     if (json === undefined && problems.length < MAX_PROBLEMS)
       problems.push({
@@ -97,7 +97,7 @@ export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<stri
       });
     if (json === undefined) return [];
     bytes += Buffer.byteLength(json);
-    if (bytes <= MOST_NAMED) return [JSON.parse(json) as unknown];
+    if (bytes <= MAX_NAMED) return [JSON.parse(json) as unknown];
     problems.push({
       field: `input[${i}].id`,
       message: "names more than a request may: the items that it names are at most 20 MiB together",

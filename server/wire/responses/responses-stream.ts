@@ -12,14 +12,14 @@ import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
 /** A complete response, an error, or an item. */
-const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
+const MUST_PARSE = /"response"\s*:|"item"\s*:|"error"|\r/;
 
 /**
  * Passes a streamed response through byte for byte. The final event, with anything after it, is held back until the audit
  * row is sealed.
  */
 export class ResponsesStream implements StreamCodec, FrameReader {
-  readonly telling = TELLING;
+  readonly telling = MUST_PARSE;
   private readonly frames = new PassingFrames(this);
   private readonly onResponse: (response: JsonObject) => unknown;
   private readonly metered: boolean;

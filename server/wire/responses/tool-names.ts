@@ -12,7 +12,7 @@ import { CLIENT_TOOLS, toolDefinitions } from "./client-tools.ts";
 /** Vendor tools that run without the client, and that can be left out without breaking the conversation. */
 const LEFT_OUT = /^(?:web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?|image_generation)$/;
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 
 /** A tool as defined by the caller. */
@@ -93,12 +93,12 @@ function oneName({ kind, namespace, name }: OwnTool): string {
   if (namespace === null) return name;
   const joined = `${namespace}__${name}`;
   const plain = joined.replace(NOT_IN_NAMES, "_");
-  return plain === joined && plain.length <= LONGEST ? plain : marked(plain, keyOf({ kind, namespace, name }));
+  return plain === joined && plain.length <= MAX_LENGTH ? plain : marked(plain, keyOf({ kind, namespace, name }));
 }
 
 /** Adds a hash, to distinguish names that become equal when shortened or sanitized. */
 function marked(name: string, key: string): string {
-  return `${name.slice(0, LONGEST - 9)}_${sha256Hex(key).slice(0, 8)}`;
+  return `${name.slice(0, MAX_LENGTH - 9)}_${sha256Hex(key).slice(0, 8)}`;
 }
 
 /** A shell that runs at the vendor. */

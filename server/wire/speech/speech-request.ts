@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../kernel/json-value.ts";
 import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { keptTextProblems } from "../texts/kept-texts.ts";
+import { storedTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import type { MediaRequest } from "../media-request.ts";
 import type { SpeechRequested } from "./speech-codec.ts";
@@ -124,6 +124,6 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
   check("stream_format", !isSet(framing) || framing === "audio" || framing === "sse", "must be audio or sse");
   check("stream_format", framing !== "sse" || persist !== true, "must be audio where the sound is to be stored (`persist`)");
   check("persist", !isSet(persist) || typeof persist === "boolean", "must be true or false");
-  fields.push(...keptTextProblems(document.value, ["chat_id"]));
+  fields.push(...storedTextProblems(document.value, ["chat_id"]));
   return fields.length > 0 ? { fields } : new SpeechRequest(document);
 }

@@ -2,7 +2,7 @@ import { FrameTooLarge } from "./stream-bounds.ts";
 
 /** Larger than any vendor's frame. Parsing takes several times this memory, so without a limit an upstream could exhaust it. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
-const LEAST_ROOM = 1024;
+const MIN_ROOM = 1024;
 const NOTHING = new Uint8Array(0);
 
 /** The start of an incomplete frame, in one growing buffer because a piece may be a single byte. */
@@ -24,7 +24,7 @@ export class HeldBytes {
     const total = this.used + piece.byteLength;
     if (total > this.most) throw new FrameTooLarge(`a frame of the stream is larger than ${this.most >> 20} MiB`);
     if (total > this.room.byteLength) {
-      const grown = new Uint8Array(Math.min(this.most, Math.max(LEAST_ROOM, total * 2)));
+      const grown = new Uint8Array(Math.min(this.most, Math.max(MIN_ROOM, total * 2)));
       grown.set(this.view());
       this.room = grown;
     }

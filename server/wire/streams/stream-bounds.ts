@@ -20,11 +20,11 @@ const MAX_LEVELS = 1024;
 /** Bytes. The inside of a longer string is skipped with native search. */
 const LONG_TEXT = 1_024;
 /** Bytes. Smaller frames are cheap whatever they contain. */
-const LEAST_BYTES = 16 * 1024;
+const MIN_BYTES = 16 * 1024;
 
 /** Throws `FrameTooLarge` if parsing the frame would block the process for too long. */
 export function refuseCostlyFrame(frame: Uint8Array): void {
-  if (frame.byteLength <= LEAST_BYTES) return;
+  if (frame.byteLength <= MIN_BYTES) return;
   let values = 0;
   let levels = 0;
   let inString = false;

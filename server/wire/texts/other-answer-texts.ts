@@ -34,7 +34,7 @@ const PLAIN_NAME = /^@?[A-Za-z_$][A-Za-z_$.:-]{0,47}\d{0,3}$/;
 let uses = Object.create(null) as Record<string, number>;
 let usesKnown = 0;
 const MAX_KNOWN = 5_000;
-const LONGEST_KNOWN = 64;
+const MAX_KNOWN_LENGTH = 64;
 
 function useOf(name: string): number {
   return uses[name] ?? usedFor(name);
@@ -46,7 +46,7 @@ function usedFor(name: string): number {
     (isKnown || NO_TEXT_ENDINGS.test(name) ? NO_TEXT_USE : 0) |
     (CALLED.has(name) || LABEL.test(name) ? LABEL_USE : 0) |
     (isKnown || PLAIN_NAME.test(name) ? 0 : FOREIGN);
-  if (name.length > LONGEST_KNOWN) return use;
+  if (name.length > MAX_KNOWN_LENGTH) return use;
   // Upstreams must not fill the memory with names of their own.
   if (++usesKnown > MAX_KNOWN) {
     uses = Object.create(null) as Record<string, number>;

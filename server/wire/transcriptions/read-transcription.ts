@@ -1,6 +1,6 @@
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import { type FieldProblem, JsonDocument } from "../json/document.ts";
-import { keptTextProblems } from "../texts/kept-texts.ts";
+import { storedTextProblems } from "../texts/kept-texts.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-request.ts";
 
@@ -36,6 +36,6 @@ export function readTranscriptionRequest(
     "must be false for this response_format",
   );
   for (const name of KEPT) check(name, document.value[name] !== "", "must be a text that is not empty");
-  problems.push(...keptTextProblems(document.value, KEPT));
+  problems.push(...storedTextProblems(document.value, KEPT));
   return problems.length > 0 ? { fields: problems } : new TranscriptionRequest(document, operation, file, formBytes);
 }

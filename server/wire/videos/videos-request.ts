@@ -5,7 +5,7 @@ import type { JsonObject } from "../../kernel/json-value.ts";
 import type { FieldProblem, JsonDocument } from "../json/document.ts";
 import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import { keptTextProblems } from "../texts/kept-texts.ts";
+import { storedTextProblems } from "../texts/kept-texts.ts";
 import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import type { ReferencedVideo, MediaRequest } from "../media-request.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
@@ -24,7 +24,7 @@ const KNOWN = knownMembers({
   plain: "resolution size duration_seconds seconds aspect_ratio seed n",
   protocol: "video",
 });
-const LONGEST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** One of the caller's videos from which a new one is derived. */
 export interface FilmedBefore {
@@ -188,14 +188,14 @@ export function videoProblems(value: JsonObject): FieldProblem[] {
   ] as const)
     check(field, !isSet(one) || (typeof one === "string" && one !== ""), "must be a text");
   check("size", !(isSet(size) && isSet(resolution)), "says again what `resolution` says");
-  const long = (one: unknown) => typeof one === "number" && one > 0 && one <= LONGEST_SECONDS;
+  const long = (one: unknown) => typeof one === "number" && one > 0 && one <= MAX_SECONDS;
   const spelled = typeof theirs === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(theirs) ? Number(theirs) : theirs;
   const spelledOurs = typeof ours === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(ours) ? Number(ours) : ours;
   const whole = long(spelledOurs) && Number.isInteger(spelledOurs);
-  check("duration_seconds", !isSet(ours) || whole, `must be a whole number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
-  check("seconds", !isSet(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  check("duration_seconds", !isSet(ours) || whole, `must be a whole number of seconds, above 0 and at most ${MAX_SECONDS}`);
+  check("seconds", !isSet(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${MAX_SECONDS}`);
   check("seconds", !(isSet(ours) && isSet(theirs)), "says again what `duration_seconds` says");
   check("n", !isSet(n) || n === 1, "must be 1: a job makes one video");
   check("seed", !isSet(seed) || Number.isSafeInteger(seed), "must be a whole number");
-  return [...fields, ...keptTextProblems(value, OURS)];
+  return [...fields, ...storedTextProblems(value, OURS)];
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ANSWERS_KEPT_MS } from "../../../server/directory/writes/idempotent-request.ts";
+import { RESPONSE_RETENTION_MS } from "../../../server/directory/writes/idempotent-request.ts";
 import { pruneIdempotentAnswers } from "../../../server/store/records/idempotent-answers.ts";
 import { OPERATIONS } from "../../../server/surfaces/admin/routes.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Reply, type Send } from "./admin-harness.ts";
@@ -179,11 +179,11 @@ describe("a request with an Idempotency-Key", () => {
     const headers = { "idempotency-key": "daily" };
     const create = () => owner("POST", "/v1/admin/resource-groups", { name: "daily" }, headers);
     const made = await create();
-    clock.advance(ANSWERS_KEPT_MS - 60_000);
+    clock.advance(RESPONSE_RETENTION_MS - 60_000);
     expect((await create()).body.id).toBe(made.body.id);
     clock.advance(61_000);
     expect((await create()).body.existing_id).toBe(made.body.id);
-    for (let run = 0; run < 2; run++) await pruneIdempotentAnswers(plane.database.db, new Date(clock.now() - ANSWERS_KEPT_MS));
+    for (let run = 0; run < 2; run++) await pruneIdempotentAnswers(plane.database.db, new Date(clock.now() - RESPONSE_RETENTION_MS));
     expect(await plane.database.db.selectFrom("idempotent_answers").selectAll().execute()).toEqual([]);
   });
 

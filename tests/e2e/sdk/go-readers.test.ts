@@ -16,7 +16,7 @@ let apiKey: string;
 
 const tenant = { tenant_id: "default" };
 const EVIL = "forbidden";
-const MOST = 99_999;
+const MAX = 99_999;
 
 beforeAll(async () => {
   world = await startWorld();
@@ -67,7 +67,7 @@ afterAll(async () => {
 
 const evil = (value: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(value, (_name, one: unknown) => (typeof one === "number" ? MOST : typeof one === "string" ? EVIL : one)),
+    JSON.stringify(value, (_name, one: unknown) => (typeof one === "number" ? MAX : typeof one === "string" ? EVIL : one)),
   ) as unknown;
 
 test("the test's reader parses JSON as Go does", () => {

@@ -3,13 +3,13 @@ import { type CodeSample } from "./code-samples.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { keepBrowserText, browserText } from "./page-storage.ts";
 
-const KEPT = "gatehouse.sample-language";
+const STORAGE_KEY = "gatehouse.sample-language";
 
 /** Code samples in several languages, one at a time. The chosen language is remembered across pages. */
 export function CodeSamplesView({ samples, label }: { readonly samples: readonly CodeSample[]; readonly label: string }): ReactNode {
   const id = useId();
   const tabs = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState(() => browserText("localStorage", KEPT) ?? "");
+  const [chosen, setChosen] = useState(() => browserText("localStorage", STORAGE_KEY) ?? "");
   const at = Math.max(
     samples.findIndex(({ language }) => language === chosen),
     0,
@@ -17,7 +17,7 @@ export function CodeSamplesView({ samples, label }: { readonly samples: readonly
   const shown = samples[at];
   const choose = (index: number) => {
     const { language } = samples[index] ?? { language: "" };
-    keepBrowserText("localStorage", KEPT, language);
+    keepBrowserText("localStorage", STORAGE_KEY, language);
     setChosen(language);
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -2,7 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { IconButton } from "./button.tsx";
 
-const SAID_MS = 2_000;
+const SHOWN_MS = 2_000;
 
 /** Pages in insecure contexts (plain HTTP from another machine) have no clipboard API, but can copy a selection. */
 async function copied(text: string, button: HTMLElement): Promise<void> {
@@ -31,7 +31,7 @@ export function CopyButton({
   const [done, setDone] = useState(false);
   useEffect(() => {
     if (!done) return undefined;
-    const timer = setTimeout(() => setDone(false), SAID_MS);
+    const timer = setTimeout(() => setDone(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [done]);
   return (

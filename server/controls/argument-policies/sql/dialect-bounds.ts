@@ -6,9 +6,9 @@ export type ParsedDialect = Exclude<SqlDialect, "postgres">;
 /** Limits within which the parser is fast and its tree shallow; measured, with a wide margin. */
 const MAX_TOKENS = 8_000;
 const MAX_OPERATORS = 300;
-const DEEPEST_BRACKETS = 40;
+const MAX_BRACKET_DEPTH = 40;
 /** For T-SQL, each nested call doubles the parser's time. */
-const DEEPEST_CALLS = (dialect: ParsedDialect) => (dialect === "mssql" ? 11 : 24);
+const MAX_CALL_DEPTH = (dialect: ParsedDialect) => (dialect === "mssql" ? 11 : 24);
 
 const CHAINING = new Set([
   "AND",
@@ -51,8 +51,8 @@ export function boundBroken(tokens: readonly Token[], dialect: ParsedDialect): s
     if (opens) calls.push(before?.kind === "word" || before?.kind === "name");
     else if (kind === "symbol" && (text === ")" || text === "]" || text === "}")) calls.pop();
     else if ((kind === "symbol" && text !== "," && text !== "." && text !== ";") || (kind === "word" && CHAINING.has(text))) operators++;
-    if (operators > MAX_OPERATORS || calls.length > DEEPEST_BRACKETS) return "The SQL is too involved to be analysed.";
-    if (opens && calls.filter(Boolean).length > DEEPEST_CALLS(dialect)) return "The SQL is too involved to be analysed.";
+    if (operators > MAX_OPERATORS || calls.length > MAX_BRACKET_DEPTH) return "The SQL is too involved to be analysed.";
+    if (opens && calls.filter(Boolean).length > MAX_CALL_DEPTH(dialect)) return "The SQL is too involved to be analysed.";
   }
   return null;
 }

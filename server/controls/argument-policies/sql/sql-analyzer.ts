@@ -8,10 +8,10 @@ import { loadDialectParser, loadPostgresParser } from "./parsers.ts";
 import { analysePostgres } from "./postgres.ts";
 import { mayName } from "./table-names.ts";
 
-const LONGEST = 64 * 1024;
+const MAX_LENGTH = 64 * 1024;
 /** Applications repeat the same statements, and the analysis depends only on the text. */
 const MAX_REMEMBERED = 500;
-const LONGEST_REMEMBERED = 2 * 1024;
+const MAX_REMEMBERED_LENGTH = 2 * 1024;
 
 /** Analyses SQL of one dialect. This is one layer of defence: what it allows is still subject to the database role's permissions. */
 export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[]): Analyzer {
@@ -23,14 +23,14 @@ export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[
     prepare: dialect === "postgres" ? loadPostgresParser : loadDialectParser,
     inspect(value) {
       if (typeof value !== "string") return unreadable("The argument is not text.");
-      if (value.length > LONGEST) return unreadable("The SQL is too long to be analysed.");
+      if (value.length > MAX_LENGTH) return unreadable("The SQL is too long to be analysed.");
       // PostgreSQL's parser stops at a NUL, so anything after it would go unseen.
       if (value.includes("\0")) return unreadable("The SQL holds a NUL character.");
       const known = remembered.get(value);
       if (known !== undefined) return known;
       const found = analyse(value);
       // It may be unreadable only because the parser is not loaded yet, so that is not cached.
-      if (found.unparseable === null && value.length <= LONGEST_REMEMBERED) remembered.set(detachedString(value), found);
+      if (found.unparseable === null && value.length <= MAX_REMEMBERED_LENGTH) remembered.set(detachedString(value), found);
       return found;
     },
   };

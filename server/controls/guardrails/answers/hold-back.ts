@@ -16,7 +16,7 @@ export const MAX_HELD = 128;
  */
 const MAX_HELD_IN_ALL = 16 * MAX_HELD;
 /** Sent text that detectors may still look at, in folded characters: their reach to the left. */
-const KEPT = 2 * MAX_HELD;
+const CONTEXT = 2 * MAX_HELD;
 
 /** The text that replaces a redacted value. */
 export function placeholder(category: string): string {
@@ -333,9 +333,9 @@ export class HoldBack {
     const decided = oldest - this.#base;
     const waiting = this.#text.length - decided;
     let kept = Number.POSITIVE_INFINITY;
-    for (const read of readings.made) kept = Math.min(kept, read.toOriginal(Math.max(0, read.toFolded(decided) - KEPT)));
+    for (const read of readings.made) kept = Math.min(kept, read.toOriginal(Math.max(0, read.toFolded(decided) - CONTEXT)));
     const drop = Math.max(kept, decided - MAX_HELD_IN_ALL);
-    if (drop >= KEPT) {
+    if (drop >= CONTEXT) {
       this.#text = this.#text.slice(drop);
       this.#base += drop;
     }

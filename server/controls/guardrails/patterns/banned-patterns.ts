@@ -74,14 +74,14 @@ function compilePattern(source: string): Pattern | string {
 }
 
 /** With longer expressions, looking for match beginnings costs more than it saves. */
-const LONGEST_UNFINISHED = 8_000;
+const MAX_UNFINISHED_LENGTH = 8_000;
 
 /** An expression for what matches of any of the patterns begin with; null if unknown. */
 function begunOf(sources: readonly string[]): string | null {
   const begun = sources.map(unfinishedMatch);
   if (begun.includes(null)) return null;
   const expression = begun.map((one) => `(?:${one ?? ""})`).join("|");
-  return expression.length > LONGEST_UNFINISHED ? null : expression;
+  return expression.length > MAX_UNFINISHED_LENGTH ? null : expression;
 }
 
 /**

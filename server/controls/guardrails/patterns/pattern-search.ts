@@ -7,7 +7,7 @@ import { type Pattern } from "./searched-pattern.ts";
 const SHORTEST_PIECE = 256;
 const PIECE_STEPS = 500_000;
 /** Characters of a piece known to contain a match that every pattern searches before the next stretch. */
-const LEAST_STRETCH = 8;
+const MIN_STRETCH = 8;
 const STRETCH_STEPS = 20_000;
 /** Characters searched at once for one pattern that is known to be near. */
 const STEP = 256;
@@ -39,7 +39,7 @@ export class PatternSearch {
     this.#starts = starts;
     const instructions = patterns.reduce((sum, { size }) => sum + size, 0);
     this.#pieceLength = Math.max(SHORTEST_PIECE, Math.min(SEARCHED_PIECE, Math.floor(PIECE_STEPS / instructions)));
-    this.#stretch = Math.max(LEAST_STRETCH, Math.min(STEP, Math.floor(STRETCH_STEPS / instructions)));
+    this.#stretch = Math.max(MIN_STRETCH, Math.min(STEP, Math.floor(STRETCH_STEPS / instructions)));
   }
 
   /** The end of `pattern`'s match at `at`; null if it has none within the window. */

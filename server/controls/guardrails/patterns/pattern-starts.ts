@@ -3,7 +3,7 @@ import { RE2JS, RE2JSException, RE2Set } from "re2js";
 /** Only characters below this are followed beyond the first; any other may continue a match. */
 const FOLLOWED = 128;
 /** Most characters that are followed, and most distinct beginnings. */
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 const MAX_BEGINNINGS = 1_000;
 /** Possible contexts before a match, for assertions about it: nothing, a word, a space, a line end. */
 const BEFORE = ["", "a", " ", "\n"];
@@ -107,7 +107,7 @@ export class PatternStarts {
 
   #learn(beginning: number, code: number, characters: string): number {
     let known = NO;
-    if (this.#mayBegin(characters)) known = characters.length === DEEPEST || this.#count === MAX_BEGINNINGS ? MAY : this.#count++;
+    if (this.#mayBegin(characters)) known = characters.length === MAX_DEPTH || this.#count === MAX_BEGINNINGS ? MAY : this.#count++;
     if (this.#count * FOLLOWED > this.#beginnings.length) {
       const larger = new Int16Array(this.#beginnings.length * 2);
       larger.set(this.#beginnings);

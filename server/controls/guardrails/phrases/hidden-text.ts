@@ -3,10 +3,10 @@ import { isTagOfAscii, TAGS_HALF } from "../text/folded-text.ts";
 
 const HIDDEN_LENGTH = 2;
 /** Fewer hidden characters carry no message. */
-const LEAST = 6;
+const MIN = 6;
 /** A regional flag is a black flag followed by its code in at most six tag characters. */
 const FLAG = "\u{1F3F4}";
-const LEAST_BEHIND_FLAG = 7;
+const MIN_BEHIND_FLAG = 7;
 
 /**
  * Whether there is, at `at`, a tag character that mirrors ASCII, or one of the 240 variation selectors used to hide bytes
@@ -25,7 +25,7 @@ function hiddenEnd(text: string, at: number): number {
 }
 
 const leastAt = (text: string, start: number) =>
-  HIDDEN_LENGTH * (text.slice(Math.max(0, start - FLAG.length), start) === FLAG ? LEAST_BEHIND_FLAG : LEAST);
+  HIDDEN_LENGTH * (text.slice(Math.max(0, start - FLAG.length), start) === FLAG ? MIN_BEHIND_FLAG : MIN);
 
 const tail = (): ValueTail => ({
   take(text, from, final) {

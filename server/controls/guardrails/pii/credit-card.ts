@@ -60,13 +60,13 @@ function passesLuhn(digits: string): boolean {
 }
 
 /** No issuer uses fewer. */
-const FEWEST_DIGITS = 12;
+const MIN_DIGITS = 12;
 
 /** Whether the run of digits [start, end) is, or begins, as many digits as the shortest card number. */
 function isLong(text: string, start: number, end: number): boolean {
   let digits = end - start;
   if (digits < 4) return false;
-  for (let at = end; digits < FEWEST_DIGITS; at++) {
+  for (let at = end; digits < MIN_DIGITS; at++) {
     if (isDigit(text.charCodeAt(at))) digits++;
     else if (!isOneOf(text, at, " .-") || !isDigitAt(text, at + 1)) return false;
   }

@@ -2,7 +2,7 @@ import { SPACED_LETTERS } from "../text/characters.ts";
 import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../text/detector.ts";
 import { withTail } from "../text/scan.ts";
 
-const LONGEST_LOCAL = 64;
+const MAX_LOCAL_LENGTH = 64;
 
 const NARROW_LOCAL = new RegExp(`[${SPACED_LETTERS}0-9._%+'-]`);
 const BROAD_LOCAL = /[\p{L}\p{M}\p{N}._%+'-]/u;
@@ -69,10 +69,10 @@ export const email: Detector = {
   find(text, from, to, final) {
     const found: DetectedSpan[] = [];
     let cursor = from;
-    for (let at = text.indexOf("@", from); at >= 0 && at <= to + LONGEST_LOCAL; at = text.indexOf("@", at + 1)) {
+    for (let at = text.indexOf("@", from); at >= 0 && at <= to + MAX_LOCAL_LENGTH; at = text.indexOf("@", at + 1)) {
       const character = isBroad(text.charAt(at - 1)) ? BROAD_LOCAL : NARROW_LOCAL;
       let start = at;
-      while (start > 0 && at - start < LONGEST_LOCAL && character.test(text.charAt(start - 1))) start--;
+      while (start > 0 && at - start < MAX_LOCAL_LENGTH && character.test(text.charAt(start - 1))) start--;
       while (start < at && ".-%'".includes(text.charAt(start))) start++;
       if (start === at || start < cursor || start >= to) continue;
       const address = addressAround(text, start, at, final);

@@ -7,7 +7,7 @@ import { openTokenFrom } from "./token-tail.ts";
 const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y;
 /** Forty characters, in which slashes and plus signs may be escaped as in JSON, URLs and forms. */
 const SECRET = /(?:[A-Za-z0-9/+]|\\\/|%2[BbFf]){40}(?![A-Za-z0-9/+]|={1,2}(?![A-Za-z0-9]))/y;
-const LONGEST_SECRET = 95;
+const MAX_SECRET_LENGTH = 95;
 
 /**
  * The secret key's name as AWS and others spell it (`SecretAccessKey`, `AWS_SECRET_ACCESS_KEY`, `aws.secretKey`, `Secret access key`),
@@ -32,7 +32,7 @@ function idAt(text: string, start: number): DetectedSpan | null {
 function secretAt(text: string, start: number): DetectedSpan | null {
   SECRET.lastIndex = start;
   const secret = SECRET.exec(text)?.[0];
-  if (secret === undefined || secret.length > LONGEST_SECRET || !isDrawn(secret)) return null;
+  if (secret === undefined || secret.length > MAX_SECRET_LENGTH || !isDrawn(secret)) return null;
   const before = text.slice(Math.max(0, start - LEFT), start);
   if (!NAME.test(before) && !BEHIND_ID.test(before)) return null;
   return { category: "aws_access_key", start, end: start + secret.length, score: 0.9 };
@@ -73,7 +73,7 @@ function secretsIn(text: string, from: number, to: number): DetectedSpan[] {
 /** AWS access key IDs, and secret keys near a name or an ID that identifies them. */
 export const awsAccessKey: Detector = {
   check: "secrets",
-  maxLength: LONGEST_SECRET,
+  maxLength: MAX_SECRET_LENGTH,
   find(text, from, to) {
     const ids = mayHaveId(text, from) ? scan(text, KEY_ID_START, from, to, (at) => idAt(text, at)) : [];
     const secrets = HAS_SECRET.test(text) ? secretsIn(text, from, to) : [];

@@ -7,12 +7,12 @@ const BODY_CHARACTER = /[A-Za-z0-9+/=\s\\:,.()-]/;
 const FOOTER_START = /^-(?:-{0,4}|-{4}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4}))$/;
 
 /** Enough for the largest keys in use, in characters. */
-const LONGEST_KEY = 16_384;
+const MAX_KEY_LENGTH = 16_384;
 
 /** Swallows the body up to and including its footer. */
 export class PrivateKeyTail implements ValueTail {
   readonly #between: string;
-  #left = LONGEST_KEY;
+  #left = MAX_KEY_LENGTH;
 
   /** `between`: what separates its lines besides white space. */
   constructor(between: string) {

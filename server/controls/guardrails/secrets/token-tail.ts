@@ -2,15 +2,15 @@ import { lastWordFrom } from "../text/characters.ts";
 import type { ValueTail } from "../text/detector.ts";
 
 /** Longer than any issuer's tokens: anything beyond this is something else, and the stream continues. */
-const LONGEST_TAIL = 16_384;
+const MAX_TAIL_LENGTH = 16_384;
 
 /** Most characters of a word that wait for more of it. */
-const LONGEST_OPEN = 127;
+const MAX_OPEN_LENGTH = 127;
 
 /** Follows a token as long as its characters continue. */
 export class TokenTail implements ValueTail {
   readonly #character: RegExp;
-  #left = LONGEST_TAIL;
+  #left = MAX_TAIL_LENGTH;
 
   /** `character` matches a single character of the token. */
   constructor(character: RegExp) {
@@ -29,5 +29,5 @@ export class TokenTail implements ValueTail {
 
 /** Start of the unbroken word at the end of `text`: tokens contain no white space, so nothing before it is open. */
 export function openTokenFrom(text: string): number {
-  return lastWordFrom(text, Math.max(0, text.length - LONGEST_OPEN));
+  return lastWordFrom(text, Math.max(0, text.length - MAX_OPEN_LENGTH));
 }

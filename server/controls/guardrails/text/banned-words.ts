@@ -3,7 +3,7 @@ import { foldText } from "./folded-text.ts";
 import { foldWord, readingsOf, WordCursor, WordHashes } from "./words.ts";
 
 /** Longest entry that can be found, in characters. */
-const LONGEST_ENTRY = WINDOW - 2;
+const MAX_ENTRY_LENGTH = WINDOW - 2;
 
 /** A trie node. Keys are words, prefixed by a space if white space precedes them. */
 interface Node {
@@ -30,7 +30,7 @@ interface Entries {
 function compileEntries(entries: readonly string[]): Entries {
   const root = newNode();
   for (const entry of entries) {
-    if (entry.length > LONGEST_ENTRY) continue;
+    if (entry.length > MAX_ENTRY_LENGTH) continue;
     const { text } = foldText(entry);
     const word = new WordCursor(text);
     let node = root;
@@ -111,7 +111,7 @@ export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);
   return {
     check: "banned_words",
-    maxLength: LONGEST_ENTRY,
+    maxLength: MAX_ENTRY_LENGTH,
     find(text, from, to) {
       const found: DetectedSpan[] = [];
       const cursor = new WordCursor(text);

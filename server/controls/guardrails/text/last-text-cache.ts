@@ -1,5 +1,5 @@
 /** Longer texts are not cached, which bounds the memory kept until the next text. */
-const LONGEST_KEPT = 256 * 1024;
+const MAX_CACHED_LENGTH = 256 * 1024;
 
 /**
  * A cache of one entry, for several detectors that scan the same text one after the other. `read` finds what is at or
@@ -18,7 +18,7 @@ export class LastTextCache<Found> {
     const kept = this.#kept;
     if (kept !== null && kept.from <= from && kept.text === text) return kept.found;
     const found = this.#read(text, from);
-    if (text.length <= LONGEST_KEPT) this.#kept = { text, from, found };
+    if (text.length <= MAX_CACHED_LENGTH) this.#kept = { text, from, found };
     return found;
   }
 }

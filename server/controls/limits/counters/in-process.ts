@@ -2,7 +2,7 @@ import { ShortLivedMap } from "../../../kernel/collections/short-lived-map.ts";
 import type { Admission, Denial } from "../admission/admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
-import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, minusActual } from "./window-amounts.ts";
+import { endsWithCall, refundedAmount, heldOf, takenAtOnce, usedOf, minusActual } from "./window-amounts.ts";
 
 interface WindowState {
   spent: number;
@@ -164,7 +164,7 @@ export class InProcessCounters implements Counters {
         continue;
       }
       if (parted === null) state.held -= heldOf(window, demand);
-      state.spent += usedOf(window.measure, actual) - givenBack(window, demand, actual);
+      state.spent += usedOf(window.measure, actual) - refundedAmount(window, demand, actual);
       state.touchedAt = now;
       spent.push(state.spent);
       if (endsWithCall(window) && state.held <= 0) this.windows.delete(window.key);
@@ -184,8 +184,8 @@ export class InProcessCounters implements Counters {
     for (const window of plan.windows) {
       const state = this.windows.get(window.key);
       if (state === undefined) continue;
-      const before = usedOf(window.measure, counted) - givenBack(window, demand, counted);
-      state.spent += usedOf(window.measure, actual) - givenBack(window, demand, actual) - before;
+      const before = usedOf(window.measure, counted) - refundedAmount(window, demand, counted);
+      state.spent += usedOf(window.measure, actual) - refundedAmount(window, demand, actual) - before;
     }
   }
 

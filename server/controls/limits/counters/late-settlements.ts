@@ -1,4 +1,4 @@
-import { PLAN_KEPT_MS } from "../plans/plan-text.ts";
+import { PLAN_RETENTION_MS } from "../plans/plan-text.ts";
 
 const AGAIN_MS = 500;
 const AT_ONCE = 64;
@@ -23,7 +23,7 @@ export class LateSettlements {
   }
 
   add(send: () => Promise<unknown>): void {
-    this.waiting.push({ send, until: performance.now() + PLAN_KEPT_MS });
+    this.waiting.push({ send, until: performance.now() + PLAN_RETENTION_MS });
     this.sending ??= this.sendAll();
   }
 

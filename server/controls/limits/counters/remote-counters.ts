@@ -12,14 +12,14 @@ interface Asking {
 type CounterRequest = readonly [id: string, plan: number, demand: Demand, probe: boolean];
 type Transferred = readonly [from: readonly string[], id: string, plan: number, demand: Demand];
 
-const LOOK_AGAIN_MS = 25;
+const RETRY_DELAY_MS = 25;
 
 /**
  * Client of the counters in the first process of the machine. Each plan is sent once and then referred to by number.
  * If that process is gone every request is refused, and this process ends too.
  */
 export class RemoteCounters implements Counters {
-  readonly lookAgainMs = LOOK_AGAIN_MS;
+  readonly lookAgainMs = RETRY_DELAY_MS;
   private readonly to: Asking;
   private readonly plans = new WeakMap<Plan, number>();
   /** Tells the other side to forget a plan that nothing here refers to any more. */

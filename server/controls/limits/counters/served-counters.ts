@@ -6,7 +6,7 @@ import type { InProcessCounters } from "./in-process.ts";
 import { endsWithCall } from "./window-amounts.ts";
 
 /** Releases are not signalled to other processes, so waiting calls retry at this interval. */
-const LOOK_AGAIN_MS = 25;
+const RETRY_DELAY_MS = 25;
 
 /** Left behind by a dead process: a hold, or counted usage whose row may not be sealed. */
 interface Doubtful {
@@ -42,7 +42,7 @@ export interface ServedProcess {
  * rows that its successor recovers show what was used.
  */
 export class ServedCounters implements Counters {
-  readonly lookAgainMs = LOOK_AGAIN_MS;
+  readonly lookAgainMs = RETRY_DELAY_MS;
   private readonly options: ServedOptions;
   private readonly doubtful = new Map<string, Doubtful>();
 

@@ -3,7 +3,7 @@ import type { Log } from "../../../kernel/log.ts";
 import { AGE } from "./valkey-scripts.ts";
 
 /** Interval of the check whether the shared store was emptied. */
-const LOOK_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 
 /** How long a store counts as new. By then every running process has noticed, and has extended the period if it needs longer. */
 export const SETTLES_MS = 4_000;
@@ -51,7 +51,7 @@ export class StoreWatch {
   constructor(parts: StoreWatchParts) {
     this.parts = parts;
     void this.check();
-    this.timer = setInterval(() => void this.check(), LOOK_MS);
+    this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS);
     this.timer.unref();
   }
 
@@ -113,7 +113,7 @@ export class StoreWatch {
       while (this.behind && performance.now() < until)
         await this.parts.recorded().then(
           () => (this.behind = false),
-          () => new Promise((resolve) => setTimeout(resolve, LOOK_MS)),
+          () => new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL_MS)),
         );
       this.behind = false;
     };

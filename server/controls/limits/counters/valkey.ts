@@ -59,11 +59,11 @@ interface Held {
   usedAt: number;
 }
 
-const LOOK_AGAIN_MS = 25;
+const RETRY_DELAY_MS = 25;
 const IDLE_MS = 600_000;
 /** Rows of settled calls are sealed within this time; the lease is renewed at least that long. */
 const SEALED_WITHIN_MS = 30_000;
-const TOLD_WITHIN_MS = 50;
+const SETTLEMENT_FLUSH_MS = 50;
 
 /**
  * Counters in Valkey, shared by a fleet. Each process stores its holds under an owner name with a lease, and they
@@ -71,7 +71,7 @@ const TOLD_WITHIN_MS = 50;
  * until every process has put back its holds.
  */
 export class ValkeyCounters implements Counters {
-  readonly lookAgainMs = LOOK_AGAIN_MS;
+  readonly lookAgainMs = RETRY_DELAY_MS;
   private readonly tenants = new Map<string, Held>();
   private readonly late: LateSettlements;
   private readonly plans = new WeakMap<Plan, string>();
@@ -195,7 +195,7 @@ export class ValkeyCounters implements Counters {
     tenant.reportTimer = setTimeout(() => {
       tenant.reportTimer = null;
       if (tenant.sealed.length > 0) void this.renew(tenant);
-    }, TOLD_WITHIN_MS);
+    }, SETTLEMENT_FLUSH_MS);
     tenant.reportTimer.unref();
   }
 

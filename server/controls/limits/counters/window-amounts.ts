@@ -48,6 +48,6 @@ export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
 }
 
 /** What settling gives back of `takenAtOnce`: everything if the call never reached an upstream, otherwise nothing. */
-export function givenBack(window: WindowLimit, demand: Demand, actual: Actual): number {
+export function refundedAmount(window: WindowLimit, demand: Demand, actual: Actual): number {
   return actual.requests === 0 ? takenAtOnce(window, demand) : 0;
 }

@@ -20,7 +20,7 @@ interface Sample {
 /** Samples kept per tenant and model, and how many of similar size suffice for an estimate. */
 const REMEMBERED = 32;
 const ENOUGH = 3;
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 /** Sizes within this factor of each other are similar. */
 const ALIKE = 2;
 /** Factor for what a count may be too low by. */
@@ -35,7 +35,7 @@ const decoder = new TextDecoder();
  * calls compared with the provider's. Used only if the bound by bytes does not fit.
  */
 export class InputCounts {
-  private readonly samples = new BoundedMap<string, Sample[]>(MOST_KEYS);
+  private readonly samples = new BoundedMap<string, Sample[]>(MAX_KEYS);
   private readonly countTokens: CountTokens;
 
   constructor(countTokens: CountTokens) {

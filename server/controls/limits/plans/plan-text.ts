@@ -2,7 +2,7 @@ import type { Plan } from "../counters/counters.ts";
 import { beginsAtZero } from "../counters/window-amounts.ts";
 
 /** Counters are kept longer than the period they count. */
-export const PLAN_KEPT_MS = 172_800_000;
+export const PLAN_RETENTION_MS = 172_800_000;
 
 /** A plan in the format that the Valkey scripts read. Created once per plan, which lives about a day. `now`: monotonic milliseconds. */
 export function planText(plan: Plan, now: number): string {
@@ -27,7 +27,7 @@ export function planText(plan: Plan, now: number): string {
         l: limit,
         h: hard ? 1 : 0,
         a: beginsAtZero(plan, window) ? startsAt : 0,
-        x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + PLAN_KEPT_MS),
+        x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + PLAN_RETENTION_MS),
         z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0,
       };
     }),

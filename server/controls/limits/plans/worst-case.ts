@@ -64,7 +64,7 @@ export interface WorstCase {
 /** Output bound, in tokens, if neither the caller nor the model's record sets one. */
 const DEFAULT_OUTPUT = 4_096;
 /** A shorter answer, in tokens, is not worth a call. */
-const LEAST_OUTPUT = 16;
+const MIN_OUTPUT = 16;
 
 export interface Bounds {
   readonly at: number;
@@ -299,5 +299,5 @@ export function affordableOutput(model: ModelEntry, worst: WorstCase, measure: "
     // One micro-dollar less, because the cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
   }
-  return output < LEAST_OUTPUT ? null : Math.min(output, worst.outputTokens);
+  return output < MIN_OUTPUT ? null : Math.min(output, worst.outputTokens);
 }

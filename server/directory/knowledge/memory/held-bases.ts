@@ -21,7 +21,7 @@ const PASSAGES_AT_ONCE = 1_000;
 /** How long a search waits for a knowledge base to be loaded before it uses the database instead. */
 const PATIENCE_MS = 300;
 /** A knowledge base used this recently is not evicted. */
-const KEPT_MS = 60_000;
+const CACHE_MS = 60_000;
 /** How long before loading is tried again after it did not fit. */
 const NO_ROOM_MS = 60_000;
 
@@ -129,7 +129,7 @@ export class HeldBases {
     let bytes = others.reduce((sum, { memory }) => sum + memory.bytes, base.memory.bytes);
     for (const other of others) {
       if (bytes <= this.most) return;
-      if (Date.now() - other.usedAt < KEPT_MS) continue;
+      if (Date.now() - other.usedAt < CACHE_MS) continue;
       this.held.delete(other.key);
       bytes -= other.memory.bytes;
     }

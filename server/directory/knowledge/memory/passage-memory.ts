@@ -29,7 +29,7 @@ interface HeldDocument {
   readonly changedIn: number;
 }
 
-const LEAST_DEAD = 1_000;
+const MIN_DEAD = 1_000;
 const DEAD_SHARE = 0.25;
 const BYTES_A_DOCUMENT = 400;
 
@@ -88,7 +88,7 @@ export class PassageMemory {
     this.documentIds[before.slot] = null;
     this.principals[before.slot] = null;
     this.dead += this.passagesOf[before.slot] ?? 0;
-    if (this.dead > LEAST_DEAD && this.dead > this.document.length * DEAD_SHARE) this.compact();
+    if (this.dead > MIN_DEAD && this.dead > this.document.length * DEAD_SHARE) this.compact();
   }
 
   private add(slot: number, { ordinal, terms, modelId, signs }: RememberedPassage): void {

@@ -8,7 +8,7 @@ export interface ScoredKey extends ChunkKey {
   readonly score: number;
 }
 
-const MOST_WORDS = 32;
+const MAX_WORDS = 32;
 /** The usual BM25 constants (k1 and b). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
@@ -37,7 +37,7 @@ export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: rea
   const { seen, length } = sizeOfSeen(documents, sizes, count, visible);
   const mean = seen === 0 ? 1 : Math.max(1, length / seen);
   const scores = new Float64Array(count);
-  for (const term of new Set(lexemes.slice(0, MOST_WORDS).map(termOf))) {
+  for (const term of new Set(lexemes.slice(0, MAX_WORDS).map(termOf))) {
     const hits = memory.places.of(term);
     const found = countVisible(hits, documents, visible);
     const worth = Math.log(1 + (seen - found + 0.5) / (found + 0.5));

@@ -8,8 +8,8 @@ import { type Directory, write } from "../../writes/write.ts";
 import { type OwnKeyHolder, OWN_KEYS_SHOWN, ownKeyOf } from "./own-keys.ts";
 import { type PortalOrigin, userActor } from "./portal-logins.ts";
 
-const MOST_ACTIVE = 20;
-const MOST_A_DAY = 100;
+const MAX_ACTIVE = 20;
+const MAX_PER_DAY = 100;
 const DAY_MS = 86_400_000;
 
 /**
@@ -31,9 +31,9 @@ export function createOwnKey(
     if (active.some(({ name }) => name === body.name))
       throw new Refused(refuse("conflict", "You already have an active API key of this name."));
     const lately = await keysOfUserSince(change.trx, tenantId, userId, new Date(change.now.getTime() - DAY_MS));
-    if (active.length >= MOST_ACTIVE || lately >= MOST_A_DAY)
+    if (active.length >= MAX_ACTIVE || lately >= MAX_PER_DAY)
       throw new Refused(
-        refuse("conflict", `You may have ${MOST_ACTIVE} active API keys, and make ${MOST_A_DAY} in a day. Revoke one first.`),
+        refuse("conflict", `You may have ${MAX_ACTIVE} active API keys, and make ${MAX_PER_DAY} in a day. Revoke one first.`),
       );
     const minted = await createOwnedKey(change, tenantId, userId, { name: body.name, expires_at: body.expires_at ?? null });
     const { key } = minted;

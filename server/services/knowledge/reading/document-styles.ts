@@ -2,7 +2,7 @@ import { readXml } from "./xml-part.ts";
 import type { ZipParts } from "./zip-parts.ts";
 
 const HEADING = /^heading (\d)$/i;
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 
 interface DocumentStyles {
   /** Heading levels by style ID. */
@@ -28,7 +28,7 @@ export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
       if (level >= 1) levels.set(id, Math.min(level, 6));
     },
   });
-  const hides = (style: string, deep = DEEPEST): boolean => {
+  const hides = (style: string, deep = MAX_DEPTH): boolean => {
     const above = basedOn.get(style);
     return hidden.get(style) ?? (above !== undefined && deep > 0 && hides(above, deep - 1));
   };

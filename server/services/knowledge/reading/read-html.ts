@@ -20,7 +20,7 @@ const IN_LINE = new Set(
   "a abbr b bdi bdo cite code data dfn em font i kbd label mark q s samp small span strike strong sub sup time tt u var wbr".split(" "),
 );
 const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
-const DEEPEST = 512;
+const MAX_DEPTH = 512;
 
 const ZERO = String.raw`(?:0+(?:\.0*)?|\.0+)(?:%|[a-z]+)?(?![\d.%a-z])`;
 const FAR = String.raw`-\d{3,}`;
@@ -69,7 +69,7 @@ export function htmlReader(): { push(piece: string): void; end(): readonly Secti
   };
   const parser = new Parser({
     onopentag(name, attributes) {
-      if (open.length >= DEEPEST) throw new UnreadableDocument(`Its elements stand in each other more than ${DEEPEST} deep.`);
+      if (open.length >= MAX_DEPTH) throw new UnreadableDocument(`Its elements stand in each other more than ${MAX_DEPTH} deep.`);
       if (name === "td" || name === "th") words += " | ";
       else if (!IN_LINE.has(name)) flush();
       open.push({ name, dark: dark() || LEFT_OUT.has(name) || isHidden(attributes) });

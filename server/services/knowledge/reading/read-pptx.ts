@@ -4,14 +4,14 @@ import { readXml, relationsOf } from "./xml-part.ts";
 import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "ppt/presentation.xml";
-const MOST_SLIDES = 5_000;
+const MAX_SLIDES = 5_000;
 
 /** Reads each slide under its title, followed by the speaker notes. Hidden slides are skipped. */
 export async function readPptx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
   const sections = new Sections();
   const slides = await slidesOf(parts);
-  if (slides.length > MOST_SLIDES) throw new UnreadableDocument(`It has ${slides.length} slides; at most ${MOST_SLIDES} are read.`);
+  if (slides.length > MAX_SLIDES) throw new UnreadableDocument(`It has ${slides.length} slides; at most ${MAX_SLIDES} are read.`);
   for (const [index, slide] of slides.entries()) {
     const { title, paragraphs, shown } = await slideTexts(parts, slide);
     if (!shown) continue;

@@ -3,9 +3,9 @@ import { readXml, relationsOf } from "./xml-part.ts";
 import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "xl/workbook.xml";
-const MOST_CELLS = 1_000_000;
+const MAX_CELLS = 1_000_000;
 /** Spreadsheet programs accept no longer number format code. */
-const LONGEST_FORMAT = 255;
+const MAX_FORMAT_LENGTH = 255;
 const DAY_MS = 86_400_000;
 /** Serial day 0, adjusted for 29 February 1900, which spreadsheets count although it never existed. */
 const DAY_ZERO = Date.UTC(1899, 11, 30);
@@ -30,7 +30,7 @@ export async function readXlsx(content: Uint8Array): Promise<readonly Section[]>
     let names: string[] | null = null;
     const alone = await rowsOf(parts, part, { strings, dates }, (row) => {
       cells += row.length;
-      if (cells > MOST_CELLS) throw new UnreadableDocument(`It has more than ${MOST_CELLS} cells.`);
+      if (cells > MAX_CELLS) throw new UnreadableDocument(`It has more than ${MAX_CELLS} cells.`);
       if (names === null) names = row;
       else sections.block(rowTexts(names, row));
     });
@@ -116,7 +116,7 @@ async function sharedStrings(parts: ZipParts): Promise<string[]> {
     close(name) {
       if (name === "t") takes = false;
       else if (name === "rPh") phonetic = false;
-      else if (name === "si" && strings.push(words) > MOST_CELLS) throw new UnreadableDocument(`It has more than ${MOST_CELLS} texts.`);
+      else if (name === "si" && strings.push(words) > MAX_CELLS) throw new UnreadableDocument(`It has more than ${MAX_CELLS} texts.`);
     },
   });
   return strings;
@@ -128,7 +128,7 @@ async function dateStyles(parts: ZipParts): Promise<Set<number>> {
   let [inCells, style] = [false, 0];
   await readXml(parts, "xl/styles.xml", {
     open(name, { numFmtId = "", formatCode = "" }) {
-      if (name === "numFmt") own.set(Number(numFmtId), formatCode.slice(0, LONGEST_FORMAT));
+      if (name === "numFmt") own.set(Number(numFmtId), formatCode.slice(0, MAX_FORMAT_LENGTH));
       else if (name === "cellXfs") inCells = true;
       else if (name === "xf" && inCells) {
         const id = Number(numFmtId);

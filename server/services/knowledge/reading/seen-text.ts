@@ -39,7 +39,7 @@ interface Box {
 
 const [IMAGE, FORM] = [3, 5];
 const [FILLED, UNSEEN_MODE] = [0, 3];
-const DEEPEST_FORM = 8;
+const MAX_FORM_DEPTH = 8;
 const SCRATCH_BYTES = 64;
 /** Characters smaller than this fraction of the page's longer side (about 0.2 points on a letter page) are unreadable. */
 const TINY = 1 / 4_000;
@@ -151,7 +151,7 @@ function pictureShare(open: OpenPage, page: Box): number {
   let area = 0;
   for (let index = pdfium.FPDFPage_CountObjects(open.page) - 1; index >= 0; index--) {
     const object = pdfium.FPDFPage_GetObject(open.page, index);
-    if (!isPicture(pdfium, object, DEEPEST_FORM)) continue;
+    if (!isPicture(pdfium, object, MAX_FORM_DEPTH)) continue;
     if (pdfium.FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) !== 1) continue;
     const [left, bottom, right, top] = floats(open);
     const width = Math.min(right, page.right) - Math.max(left, page.left);

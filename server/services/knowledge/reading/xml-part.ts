@@ -11,8 +11,8 @@ export interface XmlReader {
   close?(name: string): void;
 }
 
-const DEEPEST = 512;
-const MOST_ELEMENTS = 3_000_000;
+const MAX_DEPTH = 512;
+const MAX_ELEMENTS = 3_000_000;
 
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
@@ -25,8 +25,8 @@ export async function readXml(parts: ZipParts, part: string, reader: XmlReader):
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (++depth > DEEPEST) throw new UnreadableDocument(`Its elements stand in each other more than ${DEEPEST} deep.`);
-        if (++elements > MOST_ELEMENTS) throw new UnreadableDocument(`It has more than ${MOST_ELEMENTS} elements.`);
+        if (++depth > MAX_DEPTH) throw new UnreadableDocument(`Its elements stand in each other more than ${MAX_DEPTH} deep.`);
+        if (++elements > MAX_ELEMENTS) throw new UnreadableDocument(`It has more than ${MAX_ELEMENTS} elements.`);
         reader.open?.(localName(name), attributes);
       },
       ontext: (text) => reader.text?.(text),

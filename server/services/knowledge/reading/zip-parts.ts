@@ -3,15 +3,15 @@ import { AmbiguousZip, openZip, TooManyZipEntries } from "../../../kernel/files/
 import { UnreadableDocument } from "./document-text.ts";
 
 const MIB = 1024 * 1024;
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 /** Limits the declared sizes of all parts that are read; a part larger than declared counts as damaged. */
-const MOST_BYTES = 200 * MIB;
+const MAX_BYTES = 200 * MIB;
 
-/** The parts of an Office document. Each is unpacked incrementally and only when read, within `MOST_BYTES`. */
+/** The parts of an Office document. Each is unpacked incrementally and only when read, within `MAX_BYTES`. */
 export class ZipParts {
   private readonly zip: ZipFile;
   private readonly entries: ReadonlyMap<string, Entry>;
-  private left = MOST_BYTES;
+  private left = MAX_BYTES;
 
   private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
     this.zip = zip;
@@ -19,9 +19,9 @@ export class ZipParts {
   }
 
   static async open(archive: Uint8Array): Promise<ZipParts> {
-    const { zip, entries: listed } = await openZip(archive, { mostEntries: MOST_ENTRIES }).catch((error: unknown) => {
+    const { zip, entries: listed } = await openZip(archive, { mostEntries: MAX_ENTRIES }).catch((error: unknown) => {
       if (error instanceof AmbiguousZip) throw new UnreadableDocument(`Programs would read it differently: ${error.message}.`);
-      if (error instanceof TooManyZipEntries) throw new UnreadableDocument(`It has more than ${MOST_ENTRIES} parts.`);
+      if (error instanceof TooManyZipEntries) throw new UnreadableDocument(`It has more than ${MAX_ENTRIES} parts.`);
       throw new UnreadableDocument("It is no Office document, or damaged.");
     });
     const entries = new Map(listed.map((entry) => [entry.fileName, entry]));
@@ -43,7 +43,7 @@ export class ZipParts {
     if (entry === undefined) return;
     if (entry.isEncrypted()) throw new UnreadableDocument("It is protected by a password.");
     this.left -= entry.uncompressedSize;
-    if (this.left < 0) throw new UnreadableDocument(`It unpacks to more than ${MOST_BYTES / MIB} MiB.`);
+    if (this.left < 0) throw new UnreadableDocument(`It unpacks to more than ${MAX_BYTES / MIB} MiB.`);
     const stream = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
       this.zip.openReadStream(entry, (error, found) => (error === null ? resolve(found) : reject(error)));
     });

@@ -1,13 +1,13 @@
 import type { Call } from "../../../road/call.ts";
 import { MAX_PROBLEMS } from "../../../wire/openai/body-checks.ts";
-import { MOST_NAMED } from "../../../wire/responses/item-references.ts";
+import { MAX_NAMED } from "../../../wire/responses/item-references.ts";
 import type { CacheParts } from "./cache-store.ts";
 import { StoreBackedCache } from "./store-backed-cache.ts";
 
 /** Characters of items held in memory. */
-const MOST = 32 * 1024 * 1024;
+const MAX = 32 * 1024 * 1024;
 /** Fewer than usual per query, because items are long. */
-const READ_TOGETHER = 64;
+const READ_BATCH = 64;
 
 /**
  * Items of answers that the gateway wrote itself, as JSON by item ID: clients that rely on a vendor's store send back an item's ID instead
@@ -16,7 +16,7 @@ const READ_TOGETHER = 64;
 export class ItemCache extends StoreBackedCache<string> {
   constructor(parts: CacheParts) {
     super(
-      { name: "kept-items", most: MOST, weigh: ({ length }) => length, outlives: ({ scope }) => scope?.tenant.storeBodies !== "none" },
+      { name: "kept-items", most: MAX, weigh: ({ length }) => length, outlives: ({ scope }) => scope?.tenant.storeBodies !== "none" },
       parts,
     );
   }
@@ -25,14 +25,14 @@ export class ItemCache extends StoreBackedCache<string> {
    * Items in the order requested. Stops early once the items exceed what a request may name, or as many are unknown as an error reports.
    */
   override find(call: Call, ids: readonly string[]): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
-    return ids.length <= READ_TOGETHER ? super.find(call, ids) : this.findInTurns(call, ids);
+    return ids.length <= READ_BATCH ? super.find(call, ids) : this.findInTurns(call, ids);
   }
 
   private async findInTurns(call: Call, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     let bytes = 0;
-    for (let at = 0; at < ids.length && bytes <= MOST_NAMED && at - found.size < MAX_PROBLEMS; at += READ_TOGETHER)
-      for (const [id, json] of await super.find(call, ids.slice(at, at + READ_TOGETHER))) {
+    for (let at = 0; at < ids.length && bytes <= MAX_NAMED && at - found.size < MAX_PROBLEMS; at += READ_BATCH)
+      for (const [id, json] of await super.find(call, ids.slice(at, at + READ_BATCH))) {
         found.set(id, json);
         bytes += Buffer.byteLength(json);
       }

@@ -2,12 +2,12 @@ import { BoundedMap } from "../../../directory/bounded-map.ts";
 import type { Call } from "../../../road/call.ts";
 import type { CacheKind, CacheParts, CachedValue, StoredValue } from "./cache-store.ts";
 
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 /** Most characters waiting to be written. */
 const MAX_WAITING = 32 * 1024 * 1024;
-const WRITTEN_TOGETHER = 500;
+const WRITE_BATCH = 500;
 /** Names per query: a request may contain any number of IDs, but the database limits the parameters of a statement. */
-const READ_TOGETHER = 500;
+const READ_BATCH = 500;
 /** How long a call waits for the store, and how long the store is not asked after it failed. */
 const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
@@ -45,7 +45,7 @@ export class StoreBackedCache<Value> {
 
   /** Keyed by the IDs that later calls ask for. Null: there is no value. */
   keep(call: Call, values: ReadonlyMap<string, Value | null>): void {
-    const until = this.parts.now() + KEPT_MS;
+    const until = this.parts.now() + RETENTION_MS;
     const written: Promise<void>[] = [];
     for (const [id, value] of values) {
       this.cached.set(keyOf(call, id), { value, until });
@@ -106,7 +106,7 @@ export class StoreBackedCache<Value> {
     await Promise.resolve();
     try {
       while (this.waiting.size > 0) {
-        const batch = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
+        const batch = [...this.waiting.values()].slice(0, WRITE_BATCH);
         await this.parts.store.write(batch.map(({ row }) => row));
         for (const one of batch) {
           if (this.waiting.get(one.row.name) === one) this.waiting.delete(one.row.name);
@@ -131,9 +131,9 @@ export class StoreBackedCache<Value> {
 
   private async read(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<ReadonlyMap<string, Value>> {
     try {
-      for (let at = 0; at < ids.length; at += READ_TOGETHER) await this.readSome(call, ids.slice(at, at + READ_TOGETHER), found);
+      for (let at = 0; at < ids.length; at += READ_BATCH) await this.readSome(call, ids.slice(at, at + READ_BATCH), found);
       // Bounded, so that one call's unknown IDs do not evict other callers' values.
-      const unknown = ids.filter((id) => !found.has(id)).slice(0, READ_TOGETHER);
+      const unknown = ids.filter((id) => !found.has(id)).slice(0, READ_BATCH);
       for (const id of unknown) this.cached.set(keyOf(call, id), { value: null, until: this.parts.now() + UNKNOWN_MS });
     } catch (error) {
       this.away("kept_values_not_read", error);

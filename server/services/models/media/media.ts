@@ -17,7 +17,7 @@ export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number
 
 const MAX_BYTES = 20 * 1024 * 1024;
 /** For everything one request links to: URLs are short, and what they lead to may be compressed. */
-const MOST_OF_A_REQUEST = 64 * 1024 * 1024;
+const MAX_PER_REQUEST = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 
 /** What one request may still fetch. */
@@ -45,7 +45,7 @@ export function media(fetchMedia: FetchMedia): Media {
     async inlined(request, signal, hold) {
       if (!request.turns.some(({ role, parts }) => role === "user" && (parts as readonly UserPart[]).some(hasAddress))) return request;
       const turns: Turn[] = [];
-      const room: Room = { bytes: MOST_OF_A_REQUEST, hold };
+      const room: Room = { bytes: MAX_PER_REQUEST, hold };
       for (const turn of request.turns) {
         if (turn.role !== "user") {
           turns.push(turn);

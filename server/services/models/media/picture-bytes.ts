@@ -4,8 +4,8 @@ import type { JsonObject } from "../../../kernel/json-value.ts";
 import { objectsOf } from "../../../wire/openai/loose-fields.ts";
 import { readUpTo } from "../../../wire/http/read-up-to.ts";
 
-const MOST_BYTES = 50 * 1024 * 1024;
-const ASKED_MS = 30_000;
+const MAX_BYTES = 50 * 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Replaces picture URLs in an answer by the bytes: a server that returns URLs although bytes were requested would have callers fetch what
@@ -30,11 +30,11 @@ async function fetched(url: string, { ask }: Provider, target: ProviderTarget): 
   const [, inline] = /^data:[^,]{1,100};base64,(.*)$/s.exec(url) ?? [];
   if (inline !== undefined) return inline;
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), REQUEST_TIMEOUT_MS * 2);
   try {
-    const reply = await ask?.(target, { method: "GET", path: url, abort, timeoutMs: ASKED_MS });
+    const reply = await ask?.(target, { method: "GET", path: url, abort, timeoutMs: REQUEST_TIMEOUT_MS });
     if (reply === undefined || isRefusal(reply) || reply.response.status !== 200 || reply.response.body === null) return null;
-    const bytes = await readUpTo(reply.response.body, MOST_BYTES, abort.signal);
+    const bytes = await readUpTo(reply.response.body, MAX_BYTES, abort.signal);
     return bytes === null || abort.signal.aborted ? null : Buffer.from(bytes).toString("base64");
   } catch {
     return null;

@@ -38,7 +38,7 @@ export function imagesModelRequest(request: PicturesRequest, { providers, room }
 }
 
 /** For a stream that is held back, as for whole answers with pictures. */
-const MOST_HELD = 64 * 1024 * 1024;
+const MAX_HELD = 64 * 1024 * 1024;
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
 
 /** Null if the provider does not take OpenAI's format for this operation. */
@@ -52,7 +52,7 @@ function passing(call: Call, request: PicturesRequest, model: ModelEntry, provid
     stream,
     streamCodec: () => (stream ? new PictureStream({ ...pictures, tokensEach }, inputCharacters) : null),
     streamType: "text/event-stream",
-    mostHeld: MOST_HELD,
+    mostHeld: MAX_HELD,
     body: request.outbound({ model: model.modelName }),
     ...(request instanceof ImageEditRequest && { form: request.form({ model: model.modelName }) }),
     whole(bytes) {

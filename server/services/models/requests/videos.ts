@@ -22,7 +22,7 @@ export interface VideoSubmission {
 }
 
 /** For a picture in a JSON body, as providers take that accept no form. */
-const MOST_SHOWN_BYTES = 20 * 1024 * 1024;
+const MAX_SHOWN_BYTES = 20 * 1024 * 1024;
 
 const NOTHING_YET: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
@@ -67,7 +67,7 @@ async function written(
   if (source !== null && isRefusal(source)) return source;
   const asIs = codec.form && source === null;
   // Checked before the file is read, because it may not fit into memory.
-  if (!asIs && (request.reference?.bytes ?? 0) > MOST_SHOWN_BYTES)
+  if (!asIs && (request.reference?.bytes ?? 0) > MAX_SHOWN_BYTES)
     return refuse("unsupported_parameter", undefined, {
       fields: [{ field: "input_reference", message: "is larger than 20 MiB, which is all this model's provider takes" }],
     });

@@ -36,16 +36,16 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
 /** Polls in flight per process, and per tenant among them, so that one slow provider does not delay the others. */
 const AT_ONCE = 64;
 const OF_ONE_TENANT = 16;
-const ASKED_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** During its lease no other process polls a response. */
-const LEASE_MS = 3 * ASKED_MS;
-const LEFT_AFTER_MS = 5_000;
+const LEASE_MS = 3 * REQUEST_TIMEOUT_MS;
+const STOP_TIMEOUT_MS = 5_000;
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 /** After this many polls, a response that its provider does not know is considered lost. */
-const GONE_AFTER = 5;
+const LOST_AFTER_POLLS = 5;
 /** A response that has not ended by then never will, and an audit row not stored by then never will be. */
-const LONGEST_MS = 24 * 3_600_000;
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
 type ResponseReading = JsonObject | "open" | "gone" | "unclear";
 
@@ -129,7 +129,7 @@ export class ResponseMeter {
   /** Starts nothing more and waits up to 5 s for polls under way; other processes continue with the rest. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.underWay.keys()), new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS))]);
+    await Promise.race([Promise.all(this.underWay.keys()), new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS))]);
   }
 
   private tenantsUnderWay(): Map<string, number> {
@@ -149,12 +149,12 @@ export class ResponseMeter {
 
   private async step(row: StoredResponse): Promise<void> {
     const { store, now } = this.parts;
-    const old = now() - row.created_at.getTime() > LONGEST_MS;
+    const old = now() - row.created_at.getTime() > GIVE_UP_AFTER_MS;
     if (row.settlement_id !== null) {
       const fate = await store.fateOf(row.tenant_id, row.settlement_id);
       if (fate?.interrupted === false) return store.noteSettled(row);
       const waited = now() - (row.settling_since?.getTime() ?? now());
-      return fate === null && waited < LONGEST_MS ? this.later(row) : store.forgetSettlement(row);
+      return fate === null && waited < GIVE_UP_AFTER_MS ? this.later(row) : store.forgetSettlement(row);
     }
     if (row.streamed) {
       const fate = await store.fateOf(row.tenant_id, row.request_id);
@@ -164,7 +164,7 @@ export class ResponseMeter {
     const model = (await this.parts.tenant(row.tenant_id))?.models.get(row.model_id);
     const reading = model === undefined ? "unclear" : await this.ask(model, row.id);
     if (typeof reading !== "string") return this.settle(row, model ?? null, reading);
-    if (old || (reading === "gone" && row.looks >= GONE_AFTER)) return this.settle(row, model ?? null, {});
+    if (old || (reading === "gone" && row.looks >= LOST_AFTER_POLLS)) return this.settle(row, model ?? null, {});
     return this.later(row);
   }
 
@@ -191,10 +191,10 @@ export class ResponseMeter {
     const provider = providerOf(this.parts.providers, model);
     if (isRefusal(provider) || provider.ask === undefined) return "unclear";
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+    const timer = setTimeout(() => abort.abort("upstream_timeout"), REQUEST_TIMEOUT_MS * 2);
     try {
       const path = responsePath(id, { of: "response", query: "" });
-      const reply = await provider.ask(targetOf(model), { method: "GET", path, abort, timeoutMs: ASKED_MS });
+      const reply = await provider.ask(targetOf(model), { method: "GET", path, abort, timeoutMs: REQUEST_TIMEOUT_MS });
       if (isRefusal(reply)) return "unclear";
       const { status } = reply.response;
       const body = replyObject(await readAnswerBody(reply.response));
@@ -207,7 +207,7 @@ export class ResponseMeter {
   }
 
   private later(row: StoredResponse): Promise<void> {
-    return this.parts.store.lookAgain(row, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(row.looks, 30)));
+    return this.parts.store.lookAgain(row, Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(row.looks, 30)));
   }
 
   /** The hold's ID for budgets. It differs from the call's ID, because the call's own row reports no usage. */

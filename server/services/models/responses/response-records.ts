@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 const KNOWN = 50_000;
-const MOST_WAITING = 20_000;
-const WRITTEN_TOGETHER = 500;
+const MAX_WAITING = 20_000;
+const WRITE_BATCH = 500;
 /** How long an answer waits for its record, and how long none waits after the database failed. */
 const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
@@ -31,7 +31,7 @@ export class ResponseRecords {
   private readonly now: () => number;
   private readonly log: Log;
   private readonly known = new BoundedMap<string, ResponsePlace>(KNOWN);
-  private readonly waiting = new BoundedMap<string, Waiting>(MOST_WAITING, ({ settle }) => settle());
+  private readonly waiting = new BoundedMap<string, Waiting>(MAX_WAITING, ({ settle }) => settle());
   private writing: Promise<void> | null = null;
   private awayUntil = 0;
 
@@ -94,7 +94,7 @@ export class ResponseRecords {
     await Promise.resolve();
     try {
       while (this.waiting.size > 0) {
-        const batch = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
+        const batch = [...this.waiting.values()].slice(0, WRITE_BATCH);
         const written = await this.store.insert(batch.map(({ row }) => row));
         for (const { row, settle } of batch) {
           this.waiting.delete(`${row.request_id}\n${row.id}`);

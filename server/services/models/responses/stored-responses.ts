@@ -25,12 +25,12 @@ export interface MadeResponse {
 }
 
 /** As long as vendors store a response that nobody deletes. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+const RETENTION_MS = 30 * 24 * 3_600_000;
 /** Most background responses of a tenant that have not ended. */
-const MOST_OPEN = 1_000;
-const FIRST_LOOK_MS = 1_000;
-const WRITTEN_WITHIN_MS = 60_000;
-const WRITTEN_AGAIN_MS = 500;
+const MAX_OPEN = 1_000;
+const FIRST_POLL_MS = 1_000;
+const WRITE_TIMEOUT_MS = 60_000;
+const WRITE_RETRY_MS = 500;
 
 /** Stored responses as seen by their callers. */
 export class StoredResponses {
@@ -53,7 +53,7 @@ export class StoredResponses {
     const id = storedIdOf(response);
     const row = id === null ? null : this.rowOf(call, id, made);
     if (row === null) return false;
-    const pollAt = made.background ? new Date(this.parts.now() + FIRST_LOOK_MS) : null;
+    const pollAt = made.background ? new Date(this.parts.now() + FIRST_POLL_MS) : null;
     this.parts.records.keep(call, { ...row, look_at: pollAt, streamed: true });
     return true;
   }
@@ -62,7 +62,7 @@ export class StoredResponses {
   async roomForOne(call: Call): Promise<Refusal | null> {
     try {
       const open = await this.parts.store.countOpen(call.identity?.tenantId ?? "");
-      return open < MOST_OPEN ? null : refuse("too_many_responses", undefined, { headers: { "retry-after": "60" } });
+      return open < MAX_OPEN ? null : refuse("too_many_responses", undefined, { headers: { "retry-after": "60" } });
     } catch (error) {
       return away(error);
     }
@@ -78,8 +78,8 @@ export class StoredResponses {
     const row = id === null ? null : this.rowOf(call, id, made);
     if (row === null) return refuse("upstream_invalid_response");
     const held = await meter.hold(call);
-    const written = { ...row, ...held, look_at: new Date(now() + FIRST_LOOK_MS) };
-    for (const until = now() + WRITTEN_WITHIN_MS; ;) {
+    const written = { ...row, ...held, look_at: new Date(now() + FIRST_POLL_MS) };
+    for (const until = now() + WRITE_TIMEOUT_MS; ;) {
       try {
         if (await records.write(written)) {
           meter.holds(written);
@@ -89,7 +89,7 @@ export class StoredResponses {
         return refuse("upstream_invalid_response");
       } catch (error) {
         if (now() > until) return this.calledOff(call, row, error);
-        await new Promise((resolve) => setTimeout(resolve, WRITTEN_AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
       }
     }
   }
@@ -143,7 +143,7 @@ export class StoredResponses {
         provider_key: model.provider.providerKey,
       },
       ...{ request_id: call.id, root_task_id: row.root_task_id ?? null, correlation_id: row.correlation_id ?? null, client_ip: call.ip },
-      ...{ input_characters: inputCharacters, created_at: new Date(at), expires_at: new Date(this.parts.now() + KEPT_MS) },
+      ...{ input_characters: inputCharacters, created_at: new Date(at), expires_at: new Date(this.parts.now() + RETENTION_MS) },
       ...{ look_at: null as Date | null, streamed: false, held_tokens: 0, held_micro_usd: 0, chain: null as string | null },
     };
   }

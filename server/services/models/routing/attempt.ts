@@ -15,7 +15,7 @@ import { type AbortReason, type Call, abortReason } from "../../../road/call.ts"
 import type { StreamAnswer, WholeAnswer } from "../../../road/answer.ts";
 import type { PreparedRequest } from "../requests/model-request.ts";
 import { returnedHeaders, forwardedHeaders } from "../passed-headers.ts";
-import { MOST_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
+import { MAX_BUFFERED_BYTES } from "../../../road/answers/buffered-answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import { faultWord } from "../../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
@@ -166,7 +166,7 @@ async function beginStream(
 ): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
-  let room = prepared.mostHeld ?? MOST_BUFFERED_BYTES;
+  let room = prepared.mostHeld ?? MAX_BUFFERED_BYTES;
   if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {

@@ -11,7 +11,7 @@ import type { Answer } from "../../../road/answer.ts";
 import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
 import { noteSettings } from "../../../road/record/settings.ts";
 import { withRequestedServing } from "../../../wire/serving.ts";
-import { tellsNothing } from "../../../wire/usage.ts";
+import { hasNoCounts } from "../../../wire/usage.ts";
 import { requestedTierOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
@@ -50,7 +50,7 @@ interface AttemptedMember {
 /** Nearly every provider charges half its price in a batch. */
 const BATCH_PRICE_FACTOR = 0.5;
 /** Longest wait for a member to become available, milliseconds; callers' clients time out if it takes much longer. */
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /** The model target that the access control gave a call. Throws if there is none. */
 export function targetOfCall({ target }: Call): ModelTarget {
@@ -169,7 +169,7 @@ export class Failover {
     const left = this.candidates.filter(({ model }) => !this.spent.has(model));
     const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
     const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
-    if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
+    if (soonest === undefined || waitMs > MAX_WAIT_MS) return null;
     await this.pause(waitMs);
     return this.call.abort.signal.aborted ? null : soonest;
   }
@@ -296,7 +296,7 @@ export class Failover {
     // and slow or broken attempts would escape every budget.
     const mayBeBilled = isSent && unsent !== true && (abandoned !== null || left === true);
     const sent = mayBeBilled ? (this.request.usageOfSending?.() ?? null) : null;
-    const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
+    const used = sent !== null && (usage === null || hasNoCounts(usage)) ? sent : usage;
     told.usage = used === null ? null : withRequestedServing(used, requestedTierOf(call, prepared));
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;

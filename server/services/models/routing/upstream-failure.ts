@@ -20,7 +20,7 @@ export interface Failure {
 
 /** An account that was refused or is out of credit will not recover within seconds. */
 const ACCOUNT_COOL_MS = 60_000;
-const LONGEST_COOL_MS = 3_600_000;
+const MAX_COOL_MS = 3_600_000;
 
 /*
  * Unescaped quotes come from the provider: in a caller's word that a message repeats, such as a tool name, they are escaped. Otherwise a
@@ -51,8 +51,8 @@ function isAboutModel(text: string): boolean {
 /** The Retry-After header (seconds or an HTTP date) as milliseconds from now; null if there is no valid one. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
-  if (precise !== null && /^\d+(?:\.\d+)?$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
-  return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
+  if (precise !== null && /^\d+(?:\.\d+)?$/.test(precise)) return Math.min(Number(precise), MAX_COOL_MS);
+  return msOfRetryAfter(headers, now, MAX_COOL_MS);
 }
 
 /** Google gives the delay in the body instead of a header. */
@@ -60,7 +60,7 @@ function retryDelayMs(text: string): number | null {
   if (!text.includes("RetryInfo")) return null;
   try {
     const seconds = retryDelaySeconds(JSON.parse(text));
-    return seconds === null ? null : Math.min(seconds * 1000, LONGEST_COOL_MS);
+    return seconds === null ? null : Math.min(seconds * 1000, MAX_COOL_MS);
   } catch {
     return null;
   }

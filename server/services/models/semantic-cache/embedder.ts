@@ -9,20 +9,20 @@ import { isRefusal } from "../../../kernel/errors.ts";
 import { setUpOf } from "./cache-key.ts";
 import { vectorIn } from "./vector-in.ts";
 
-const MAX_KEPT = 2_000;
+const MAX_CACHED = 2_000;
 /** A slower embedding costs more time than it can save. */
 const TIMEOUT_MS = 3_000;
 /** How long a model is not asked after a timeout, so that not every call waits for it. */
-const LEFT_ALONE_MS = 30_000;
+const COOLDOWN_MS = 30_000;
 /** Counted per tenant and model. */
-const MAX_LEFT_ALONE = 1_000;
+const MAX_COOLDOWNS = 1_000;
 
 const encoder = new TextEncoder();
 
 /** Embeds questions with a model of the gateway's own, each in a nested call. */
 export class Embedder {
-  private readonly kept = new BoundedMap<string, Int8Array>(MAX_KEPT);
-  private readonly leftAloneUntil = new BoundedMap<string, number>(MAX_LEFT_ALONE);
+  private readonly kept = new BoundedMap<string, Int8Array>(MAX_CACHED);
+  private readonly leftAloneUntil = new BoundedMap<string, number>(MAX_COOLDOWNS);
   private readonly nest: MakeNestedCall;
   private readonly models: Pick<Dispatch, "embed">;
   private readonly now: () => number;
@@ -55,7 +55,7 @@ export class Embedder {
       endsWithParent: true,
       send: (nested) => this.models.embed(nested, request),
     });
-    if (isRefusal(answer) && answer.code === "upstream_timeout") this.leftAloneUntil.set(tenantsModel, this.now() + LEFT_ALONE_MS);
+    if (isRefusal(answer) && answer.code === "upstream_timeout") this.leftAloneUntil.set(tenantsModel, this.now() + COOLDOWN_MS);
     if (isRefusal(answer) || answer.failure !== null) return null;
     const vector = vectorIn(answer.body);
     if (vector !== null) this.kept.set(key, vector);

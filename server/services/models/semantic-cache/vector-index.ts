@@ -6,7 +6,7 @@ import { WeighedMap } from "./weighed-map.ts";
 const MAX_IN_A_SPACE = 1_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Longest delay until vectors stored by other processes are seen. */
-const LOOK_AGAIN_MS = 1_000;
+const REFRESH_INTERVAL_MS = 1_000;
 
 interface Space {
   /** Newest first. */
@@ -53,7 +53,7 @@ export class VectorIndex {
   private async space(of: Of, name: string): Promise<Space> {
     const held = this.held.get(keyOf(of, name));
     const now = this.now();
-    if (held !== undefined && now - held.checkedAt < LOOK_AGAIN_MS) return held;
+    if (held !== undefined && now - held.checkedAt < REFRESH_INTERVAL_MS) return held;
     // Clocks of processes differ, so vectors slightly older than the newest known may be new.
     const since = held?.vectors[OVERLAP]?.id ?? "";
     const fresh = await this.stored.vectors(of, name, since, MAX_IN_A_SPACE);

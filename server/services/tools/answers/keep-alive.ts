@@ -10,7 +10,7 @@ export const KEEP_ALIVE_MS = 25_000;
  * Adds a keep-alive comment to the stream after every `everyMs` milliseconds of silence, so that proxies keep the connection open. Calls
  * `limit.over` once a silence has lasted `limit.ms`.
  */
-export function keptAlive(
+export function withKeepAlive(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   everyMs: number,
   limit: { readonly ms: number; readonly over: () => void } | null = null,

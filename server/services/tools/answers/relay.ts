@@ -1,4 +1,4 @@
-import { KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
+import { KEEP_ALIVE_MS, withKeepAlive } from "./keep-alive.ts";
 import { UnclearMessage } from "../forwarding/unclear-message.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
@@ -95,7 +95,7 @@ export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): P
     kind: "stream",
     status: 200,
     headers: EVENT_STREAM_HEADERS,
-    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    upstream: withKeepAlive(upstream, KEEP_ALIVE_MS),
     codec,
     head: [],
     inputCharacters: null,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refuse } from "../../../kernel/errors.ts";
-import { KEEP_ALIVE, keptAlive } from "./keep-alive.ts";
+import { KEEP_ALIVE, withKeepAlive } from "./keep-alive.ts";
 import { type EditAnswer, RpcStream } from "./rpc-stream.ts";
 
 const PROGRESS = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}\n\n';
@@ -75,7 +75,7 @@ test.each([20, 60_000])("the maximum silence ends a stream, with keep-alive comm
   const ended = new Promise<"over">((resolve) => {
     over = () => resolve("over");
   });
-  const reader = keptAlive(new ReadableStream<Uint8Array>().getReader(), everyMs, { ms: 50, over });
+  const reader = withKeepAlive(new ReadableStream<Uint8Array>().getReader(), everyMs, { ms: 50, over });
   for (;;) {
     const next = await Promise.race([ended, reader.read()]);
     if (next === "over") break;

@@ -8,7 +8,7 @@ import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import { exactDigest } from "../../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../../wire/mcp/rpc.ts";
 import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
-import { approvalNotGiven, approvalRequired } from "../../../road/policy/approval-required.ts";
+import { approvalMissing, approvalRequired } from "../../../road/policy/approval-required.ts";
 import { approvalInputRequest, canElicitUrl, takeApprovalState, awaitDecision } from "./approval-question.ts";
 import { waitForApproval, sessionDigest } from "./approval-wait.ts";
 import type { PausedCall } from "./paused-call.ts";
@@ -67,16 +67,16 @@ export function toolAction(call: Call, { request, route, target, name, heldFor }
     carriedBy: (approvalId) =>
       approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
     async whileHeld(approval) {
-      if (approval?.status !== "pending") return approvalNotGiven(approval);
+      if (approval?.status !== "pending") return approvalMissing(approval);
       // A client that declined to open the page gets the same error as one that cannot show it.
       if (answered === null ? !shows : answered.declined) return approvalRequired(approval);
       if (answered !== null) {
         const found = await awaitDecision(call, server.url, approval.id, parts);
-        if (found === null || isRefusal(found)) return found ?? approvalNotGiven(found);
+        if (found === null || isRefusal(found)) return found ?? approvalMissing(found);
         if (found.status === "approved") return null;
         return found.status === "pending"
           ? approvalInputRequest(call, request, owner(), found, answered.round + 1, parts)
-          : approvalNotGiven(found);
+          : approvalMissing(found);
       }
       if (stateless) return approvalInputRequest(call, request, owner(), approval, 0, parts);
       return {

@@ -29,7 +29,7 @@ const QUESTION = "gateway_approval";
 const META_DATA = "dev.gatehouse/approval";
 /** Below the minute for which official clients wait for an answer. */
 const WAIT_MS = 40_000;
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 /** Below the ten rounds after which the official client gives up. The last round ends with an error that explains how to resume. */
 const MAX_ROUNDS = 8;
 /** How long the approval page stays readable after the approval has expired. */
@@ -132,7 +132,7 @@ export async function awaitDecision(call: Call, url: string, id: string, parts: 
       const approval = await findApproval(parts, call.identity?.tenantId ?? "", id);
       const left = until - performance.now();
       if (approval?.status !== "pending" || left <= 0 || call.abort.signal.aborted) return approval;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(POLL_INTERVAL_MS, left)));
     }
   } catch (error) {
     return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });

@@ -2,7 +2,7 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval, noteApprovalShown } from "../../../directory/tools/approvals.ts";
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { approvalNotGiven, approvalRequired } from "../../../road/policy/approval-required.ts";
+import { approvalMissing, approvalRequired } from "../../../road/policy/approval-required.ts";
 import { approvalElicitation } from "./approval-question.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { urlElicitation } from "./url-elicitation.ts";
@@ -31,7 +31,7 @@ export async function* waitForApproval(
   if (unrecorded !== null) return unrecorded;
   const poll = async () => {
     const found = await findApproval(parts, tenantId, approval.id);
-    return found?.status === "pending" ? "wait" : found?.status === "approved" ? null : approvalNotGiven(found);
+    return found?.status === "pending" ? "wait" : found?.status === "approved" ? null : approvalMissing(found);
   };
   try {
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));

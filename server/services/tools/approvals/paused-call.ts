@@ -5,7 +5,7 @@ import { readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { addTag } from "../../../road/record/add-tag.ts";
 import type { Answer, StreamAnswer } from "../../../road/answer.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, withKeepAlive } from "../answers/keep-alive.ts";
 import { errorOf } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";
 import { EVENT_STREAM_HEADERS } from "../../../wire/streams/stream-headers.ts";
@@ -80,7 +80,7 @@ export function pausedCallStream(call: Call, { ask, headers }: PausedCall, answe
     kind: "stream",
     status: 200,
     headers: { ...EVENT_STREAM_HEADERS, ...headers },
-    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    upstream: withKeepAlive(upstream, KEEP_ALIVE_MS),
     codec,
     head: [],
     inputCharacters: null,

@@ -18,7 +18,7 @@ export interface UrlElicitation {
 
 /** Longer than official clients wait for an answer by default; those that wait longer then get the `unanswered` refusal. */
 const HELD_MS = 300_000;
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * Asks a handshake-dialect client on its call's stream to open a URL, and holds the call until `look` returns null (continue) or a refusal.
@@ -53,7 +53,7 @@ export async function* urlElicitation(
         return found;
       }
       if (declined || performance.now() >= until) return unanswered();
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
   } finally {
     over.abort();

@@ -106,7 +106,7 @@ export function keyOfServer({ id, url }: { readonly id: string; readonly url: st
 }
 
 /** The cached value or the lookup in progress; null if there is neither. */
-export function keptLookup<T extends object>(
+export function lookupThroughCache<T extends object>(
   map: BoundedMap<string, Kept<T | Refusal>>,
   key: string,
   clock: Clock,
@@ -126,7 +126,7 @@ export async function cachedLookup<T extends object>(
   forMs: number,
   find: () => Promise<T | Refusal>,
 ): Promise<T | Refusal> {
-  const kept = keptLookup(map, key, clock);
+  const kept = lookupThroughCache(map, key, clock);
   if (kept !== null) return kept;
   const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };
   map.set(key, under);

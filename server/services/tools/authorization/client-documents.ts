@@ -1,7 +1,7 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { networkOf } from "../../../kernel/http/ip-address.ts";
 import { requestJson, mayUseUrl } from "./request-json.ts";
-import { cachedLookup, keptLookup } from "./authorization-cache.ts";
+import { cachedLookup, lookupThroughCache } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { isLoopback } from "./upstream-clients.ts";
 import type { DocumentClient } from "./authorization-cache.ts";
@@ -10,7 +10,7 @@ import type { DocumentClient } from "./authorization-cache.ts";
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 
-const KEPT_MS = 300_000;
+const CACHE_MS = 300_000;
 const MAX_BYTES = 16 * 1024;
 
 /** Whether a client ID is the URL of a metadata document. */
@@ -24,12 +24,12 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
 /** Fetches a client's metadata document. Anybody may name one, so fetches are tightly limited. `ip`: the requesting address. */
 export async function documentClient(parts: Parts, clientId: string, ip: string): Promise<DocumentClient | Refusal> {
   const { memory, clock } = parts;
-  const kept = keptLookup(memory.documents, clientId, clock);
+  const kept = lookupThroughCache(memory.documents, clientId, clock);
   if (kept !== null) return kept;
   // Outside the shared lookup: a caller over the limit is refused alone, not together with all who wait for the same client.
   const leave = await memory.fetching(networkOf(ip), new URL(clientId).host);
   if (leave === null) return unusable("too many documents are being fetched");
-  return cachedLookup(memory.documents, clientId, clock, KEPT_MS, async () => {
+  return cachedLookup(memory.documents, clientId, clock, CACHE_MS, async () => {
     const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES });
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
     const { body, status } = answer;

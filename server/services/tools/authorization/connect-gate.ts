@@ -21,7 +21,7 @@ import { renewedIfNeeded } from "./token-renewal.ts";
 /** Key of the gateway's own question in `inputRequests`. */
 const QUESTION = "gateway_connect";
 const MAY_ASK = new Set(["tools/call", "prompts/get", "resources/read"]);
-const ASKED_MS = 900_000;
+const QUESTION_TTL_MS = 900_000;
 
 /**
  * Holds a call to a server that the caller has not connected yet: by URL elicitation in the client's dialect if it supports that, otherwise
@@ -80,7 +80,7 @@ export async function connectGate(
   const result = {
     resultType: "input_required",
     inputRequests: { [QUESTION]: { method: "elicitation/create", params: question } },
-    requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + ASKED_MS),
+    requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + QUESTION_TTL_MS),
   };
   return ownAnswer(200, { "content-type": "application/json" }, resultText(message.id, JSON.stringify(result)));
 }

@@ -4,7 +4,7 @@ import type { Directory } from "../../../directory/writes/write.ts";
 import type { ToolServerDiscovery } from "../definitions/discovery.ts";
 import type { ConnectedDiscovery } from "./authorization-parts.ts";
 
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** `keep` stores what was discovered. */
 export function connectedDiscovery(
@@ -23,7 +23,7 @@ export function connectedDiscovery(
     async learn(tenantId, serverId, token) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const tooLong = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LONGEST_WAIT_MS);
+        timer = setTimeout(resolve, MAX_WAIT_MS);
       });
       await Promise.race([learnTools(tenantId, serverId, token).catch((error: Error) => failed(tenantId, serverId, error)), tooLong]);
       clearTimeout(timer);

@@ -23,7 +23,7 @@ type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivat
 /** `db` as well, because an administrator's configured issuer takes precedence over the server's. */
 export type DiscoveryParts = Parts & Pick<AuthorizationParts, "db">;
 
-const KEPT_MS = 300_000;
+const CACHE_MS = 300_000;
 
 /** The server's authorization metadata, cached for five minutes. */
 export async function protectedServer(
@@ -31,7 +31,7 @@ export async function protectedServer(
   tenantId: string,
   server: Pick<ToolServerEntry, "id" | "url">,
 ): Promise<ProtectedServer | Refusal> {
-  return cachedLookup(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
+  return cachedLookup(parts.memory.servers, keyOfServer(server), parts.clock, CACHE_MS, async () => {
     const metadata = await discoverFromServer(parts, server.url);
     const byAdmin = await configuredClient(parts, tenantId, server.id);
     if (byAdmin === null) return metadata;
@@ -91,7 +91,7 @@ export async function discoverFromServer(parts: Pick<Parts, "send" | "allowPriva
 
 /** The issuer's metadata, cached for five minutes. */
 export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
-  return cachedLookup(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => discoverFromIssuer(parts, issuer));
+  return cachedLookup(parts.memory.issuers, issuer, parts.clock, CACHE_MS, () => discoverFromIssuer(parts, issuer));
 }
 
 export async function discoverFromIssuer(

@@ -7,7 +7,7 @@ import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { metadataUrl } from "./protected-servers.ts";
 
 const SERVER = /^\/v1\/proxy\/mcp\/(mcp-[0-9A-Z]{26})(?:\/|$)/;
-const KEPT_MS = 5_000;
+const CACHE_MS = 5_000;
 
 type Parts = Pick<AuthorizationParts, "publicUrl" | "db" | "memory" | "clock">;
 
@@ -26,6 +26,6 @@ export async function withChallenge(refusal: Refusal, call: Call, parts: Parts):
 async function isOAuthServer(parts: Parts, id: string): Promise<boolean> {
   const find = async () => ({ is: (await findOAuthServer(parts, id)) !== null });
   // If the database is unavailable, the challenge is sent without the metadata URL.
-  const found = await cachedLookup(parts.memory.oauthServers, id, parts.clock, KEPT_MS, find).catch(() => ({ is: false }));
+  const found = await cachedLookup(parts.memory.oauthServers, id, parts.clock, CACHE_MS, find).catch(() => ({ is: false }));
   return !isRefusal(found) && found.is;
 }

@@ -1,6 +1,6 @@
 import type { SessionCredential, SessionState } from "../../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../../kernel/operations/subscription-bounds.ts";
+import { MAX_URI_LENGTH, MAX_SUBSCRIPTIONS } from "../../../kernel/operations/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import type { McpSender } from "../../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../../wire/mcp/changes.ts";
@@ -11,7 +11,7 @@ import { PASSED_STREAM } from "../../../wire/streams/stream.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Answer } from "../../../road/answer.ts";
 import type { Changes } from "./no-changes.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, withKeepAlive } from "../answers/keep-alive.ts";
 import { type Relay } from "../answers/relay.ts";
 import { frameOf, SENDER } from "../answers/rpc-stream.ts";
 import type { ToolParts } from "../tool-parts.ts";
@@ -26,7 +26,7 @@ export async function* subscriptionStream(message: RpcMessage, sender: McpSender
   if (filter === null)
     return refuse(
       "rpc_invalid_params",
-      `params.notifications must say what to listen for, with at most ${MAX_SUBSCRIPTIONS} single resources of at most ${LONGEST_URI} characters.`,
+      `params.notifications must say what to listen for, with at most ${MAX_SUBSCRIPTIONS} single resources of at most ${MAX_URI_LENGTH} characters.`,
     );
   const members = await open(filter, sender);
   if (isRefusal(members)) return members;
@@ -74,7 +74,7 @@ export function sessionStream(
     kind: "stream",
     status: 200,
     headers: EVENT_STREAM_HEADERS,
-    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    upstream: withKeepAlive(upstream, KEEP_ALIVE_MS),
     codec: PASSED_STREAM,
     head: [KEEP_ALIVE],
     inputCharacters: null,

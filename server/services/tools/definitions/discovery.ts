@@ -274,12 +274,12 @@ class Probe {
 
 /** Members of `serverInfo` besides name and version, per the latest protocol revisions. */
 const FURTHER_INFO = ["title", "description", "websiteUrl", "icons"] as const;
-const LONGEST_INFO = 64 * 1024;
+const MAX_INFO_LENGTH = 64 * 1024;
 
 /** Null if there are none, or too much to store. */
 function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
   const infoTexts = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
-  return infoTexts.length === 0 || JSON.stringify(infoTexts).length > LONGEST_INFO ? null : Object.fromEntries(infoTexts);
+  return infoTexts.length === 0 || JSON.stringify(infoTexts).length > MAX_INFO_LENGTH ? null : Object.fromEntries(infoTexts);
 }
 
 function mayHoldMessage(response: Response): boolean {

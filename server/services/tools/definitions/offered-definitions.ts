@@ -11,7 +11,7 @@ import type { ToolParts } from "../tool-parts.ts";
 type Parts = Pick<ToolParts, "memory" | "db" | "gates">;
 
 /** In characters. Longer definitions are not cached. */
-const LONGEST_KEPT = 64 * 1024;
+const MAX_CACHED_LENGTH = 64 * 1024;
 
 /** The tools of a list as the gates allow them for the caller's group; null if unchanged. */
 export async function offeredDefinitions(call: Call, tools: readonly JsonValue[], parts: Parts): Promise<JsonValue[] | null> {
@@ -45,6 +45,6 @@ function keep(tools: readonly JsonValue[], { memory }: Pick<ToolParts, "memory">
     const hash = digestOf(tool);
     if (memory.definitions.has(hash)) continue;
     const text = JSON.stringify(tool);
-    if (text.length <= LONGEST_KEPT) memory.definitions.set(hash, text);
+    if (text.length <= MAX_CACHED_LENGTH) memory.definitions.set(hash, text);
   }
 }

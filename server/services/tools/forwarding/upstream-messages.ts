@@ -48,7 +48,7 @@ export async function* upstreamMessages(response: Response, place: StreamPlace |
 }
 
 const RETRY_MS = 1_000;
-const LEAST_RETRY_MS = 10;
+const MIN_RETRY_MS = 10;
 /** Limits reconnections, because a server may send the same events forever. */
 const MAX_PARTS = 1_000;
 const MAX_RETRY_MS = 30_000;
@@ -57,7 +57,7 @@ function notePlace(event: string, place: StreamPlace): void {
   const id = /^id: ?(.*)$/m.exec(event)?.[1]?.trim();
   if (id !== undefined && id !== "") place.lastEventId = id;
   const retry = /^retry: ?(\d+)\s*$/m.exec(event)?.[1];
-  if (retry !== undefined) place.retryMs = Math.min(Math.max(Number(retry), LEAST_RETRY_MS), MAX_RETRY_MS);
+  if (retry !== undefined) place.retryMs = Math.min(Math.max(Number(retry), MIN_RETRY_MS), MAX_RETRY_MS);
 }
 
 /**

@@ -11,7 +11,7 @@ const MAX_HELD = 1_000;
 /** Per tenant, so that one tenant cannot use up all places. */
 const MAX_TENANT_HELD = 200;
 /** How long another process may take to report that it holds an exchange. */
-const FOUND_MS = 3_000;
+const SEARCH_TIMEOUT_MS = 3_000;
 
 const holderOf = (id: string) => `held ${id}`;
 
@@ -145,7 +145,7 @@ async function elsewhere(
     leave();
     throw error;
   }
-  const found = await next(FOUND_MS);
+  const found = await next(SEARCH_TIMEOUT_MS);
   if (found === null || found.over === true) {
     leave();
     return null;

@@ -19,7 +19,7 @@ export interface OpenQuestion {
 }
 
 /** Requests that arrive within this time count as sent together; later ones are asked separately. */
-const TOGETHER_MS = 50;
+const GATHER_MS = 50;
 
 /**
  * Collects requests that a server sends together, beginning with `first`, and returns them with the exchange to continue; or returns the
@@ -42,7 +42,7 @@ export async function* questionsTogether(
   for (;;) {
     const later = exchange.messages.next();
     later.catch(() => undefined);
-    const next = await within(later, TOGETHER_MS);
+    const next = await within(later, GATHER_MS);
     if (next === null || next.done === true) {
       const messages = goingOn(later, exchange.messages);
       return { exchange: { ...exchange, messages }, questions: [...open.values()] };

@@ -2,8 +2,8 @@ import type { KnowledgeBaseEntry } from "../../../directory/knowledge/knowledge-
 import type { JsonObject } from "../../../kernel/json-value.ts";
 
 export const KNOWLEDGE_SEARCH = "search_knowledge";
-export const LONGEST_KNOWLEDGE_QUERY = 4_000;
-export const MOST_KNOWLEDGE_BASES = 20;
+export const MAX_KNOWLEDGE_QUERY_LENGTH = 4_000;
+export const MAX_KNOWLEDGE_BASES = 20;
 
 const passage = {
   type: "object",
@@ -30,11 +30,11 @@ export function knowledgeToolDefinition(bases: readonly KnowledgeBaseEntry[]): J
     inputSchema: {
       type: "object",
       properties: {
-        query: { type: "string", minLength: 1, maxLength: LONGEST_KNOWLEDGE_QUERY, description: "what is asked, in words" },
+        query: { type: "string", minLength: 1, maxLength: MAX_KNOWLEDGE_QUERY_LENGTH, description: "what is asked, in words" },
         knowledgebase_ids: {
           type: "array",
           items: { type: "string", enum: bases.map(({ id }) => id) },
-          maxItems: MOST_KNOWLEDGE_BASES,
+          maxItems: MAX_KNOWLEDGE_BASES,
           description: `all where left out: ${bases.map(({ id, name }) => `${id} is ${name}`).join("; ")}`,
         },
       },

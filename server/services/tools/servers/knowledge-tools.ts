@@ -11,7 +11,7 @@ import type { JsonObject } from "../../../kernel/json-value.ts";
 import { statelessResult } from "../../../wire/mcp/bridge.ts";
 import { memberText, errorText, type RpcMessage, resultText } from "../../../wire/mcp/rpc.ts";
 import { answerGate } from "../answers/answer-gate.ts";
-import { KNOWLEDGE_SEARCH, knowledgeToolDefinition, LONGEST_KNOWLEDGE_QUERY, MOST_KNOWLEDGE_BASES } from "./knowledge-tool-definition.ts";
+import { KNOWLEDGE_SEARCH, knowledgeToolDefinition, MAX_KNOWLEDGE_QUERY_LENGTH, MAX_KNOWLEDGE_BASES } from "./knowledge-tool-definition.ts";
 import type { Relay } from "../answers/relay.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
 import { methodNotServed } from "./synthesized.ts";
@@ -59,11 +59,11 @@ function questionOf({ params }: RpcMessage, bases: readonly KnowledgeBaseEntry[]
   const { query, knowledgebase_ids: ids, ...others } = (params.arguments ?? {}) as JsonObject;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return `arguments.${unknown} is not known.`;
-  if (typeof query !== "string" || query.trim() === "" || query.length > LONGEST_KNOWLEDGE_QUERY)
-    return `arguments.query must be a text of at most ${LONGEST_KNOWLEDGE_QUERY} characters.`;
+  if (typeof query !== "string" || query.trim() === "" || query.length > MAX_KNOWLEDGE_QUERY_LENGTH)
+    return `arguments.query must be a text of at most ${MAX_KNOWLEDGE_QUERY_LENGTH} characters.`;
   if (ids === undefined) return { query, bases };
   const named =
-    Array.isArray(ids) && ids.length <= MOST_KNOWLEDGE_BASES ? ids.map((id) => bases.find((base) => base.id === id)) : [undefined];
+    Array.isArray(ids) && ids.length <= MAX_KNOWLEDGE_BASES ? ids.map((id) => bases.find((base) => base.id === id)) : [undefined];
   if (named.includes(undefined)) return "arguments.knowledgebase_ids must name knowledge bases that the tool's definition names.";
   return { query, bases: [...new Set(named)] as KnowledgeBaseEntry[] };
 }

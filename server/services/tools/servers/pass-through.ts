@@ -8,7 +8,7 @@ import { type JsonObject, type JsonValue, isObject } from "../../../kernel/json-
 import { APPS_HOST } from "../../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { isGatewayRequestId } from "../forwarding/gateway-request-id.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, withKeepAlive } from "../answers/keep-alive.ts";
 import { unclearMessage } from "../forwarding/unclear-message.ts";
 import { type RpcId, answers, errorMember, messagesIn, readUpstreamRpc, errorText, idIn, memberText } from "../../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../../wire/mcp/param-headers.ts";
@@ -232,7 +232,7 @@ function stream(
     kind: "stream",
     status: 200,
     headers: { ...headers, ...UNBUFFERED },
-    upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
+    upstream: withKeepAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
     codec,
     head: id === null ? [KEEP_ALIVE] : [],
     inputCharacters: null,

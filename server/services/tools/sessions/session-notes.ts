@@ -1,7 +1,7 @@
 import type { SessionCredential } from "../../../directory/tools/session-state.ts";
 import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { isStorableText } from "../../../kernel/text/storable.ts";
-import { LONGEST_URI } from "../../../kernel/operations/subscription-bounds.ts";
+import { MAX_URI_LENGTH } from "../../../kernel/operations/subscription-bounds.ts";
 import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
@@ -12,8 +12,8 @@ export async function subscribed(
   { sessionState }: Pick<ToolParts, "sessionState">,
 ): Promise<Refusal | null> {
   const uri = String(params.uri);
-  if (uri.length > LONGEST_URI || !isStorableText(uri))
-    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  if (uri.length > MAX_URI_LENGTH || !isStorableText(uri))
+    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${MAX_URI_LENGTH} characters.`);
   let taken = true;
   const lost = await noteOrRefuse(async () => {
     if (method === "resources/unsubscribe") await sessionState.unsubscribe(noted, uri);

@@ -25,16 +25,16 @@ export interface Handshake {
 }
 
 /** In characters. Limits each session's copy of the server's description, because there may be very many sessions. */
-const LONGEST_SAID = 64 * 1024;
-const LONGEST_INSTRUCTIONS = 20_000;
-const LONGEST_VERSION = 100;
+const MAX_DESCRIPTION_LENGTH = 64 * 1024;
+const MAX_INSTRUCTIONS_LENGTH = 20_000;
+const MAX_VERSION_LENGTH = 100;
 
 export function longestInstructions(instructions: JsonValue | undefined): string | null {
-  return typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : null;
+  return typeof instructions === "string" ? instructions.slice(0, MAX_INSTRUCTIONS_LENGTH) : null;
 }
 
 /** The self-description of a server or client: complete, or only name and version if it exceeds `longest` characters. */
-export function keptInfo(info: JsonObject, longest: number): JsonObject {
+export function truncatedInfo(info: JsonObject, longest: number): JsonObject {
   if (JSON.stringify(info).length <= longest) return info;
   return { name: String(info.name ?? "").slice(0, 200), version: String(info.version ?? "").slice(0, 200) };
 }
@@ -106,12 +106,12 @@ async function begin(
     const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
     if (!response.ok) await cancelQuietly(response.body);
     const result = answer?.value.result;
-    if (!isObject(result) || typeof result.protocolVersion !== "string" || result.protocolVersion.length > LONGEST_VERSION)
+    if (!isObject(result) || typeof result.protocolVersion !== "string" || result.protocolVersion.length > MAX_VERSION_LENGTH)
       return refuse("upstream_invalid_response", "The tool server did not take the handshake.", {
         reason: `initialize was answered ${response.status}`,
       });
     const capabilities = isObject(result.capabilities) ? result.capabilities : {};
-    if (JSON.stringify(capabilities).length > LONGEST_SAID)
+    if (JSON.stringify(capabilities).length > MAX_DESCRIPTION_LENGTH)
       return refuse("upstream_invalid_response", "The tool server says more of what it can do than can be kept.");
     const session: PooledSession = {
       key,
@@ -119,7 +119,7 @@ async function begin(
       headers: terms.headers,
       id: response.headers.get("mcp-session-id"),
       version: result.protocolVersion,
-      serverInfo: isObject(result.serverInfo) ? keptInfo(result.serverInfo, LONGEST_SAID) : null,
+      serverInfo: isObject(result.serverInfo) ? truncatedInfo(result.serverInfo, MAX_DESCRIPTION_LENGTH) : null,
       capabilities,
       instructions: longestInstructions(result.instructions),
       nextId: 1,

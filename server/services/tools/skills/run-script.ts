@@ -13,7 +13,7 @@ import { contentBlock } from "./skill-content.ts";
 import type { SkillTools } from "./skill-parts.ts";
 import { storedOutputs } from "./stored-outputs.ts";
 
-const MOST_INPUT_BYTES = 16 * 1024 * 1024;
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 export interface ScriptTerms {
   readonly entry: SkillEntry;
@@ -68,7 +68,7 @@ async function inputsOf(call: Call, ids: readonly string[], { files }: SkillTool
   const found = new Map<string, Uint8Array>();
   const { identity, scope } = call;
   if (identity === null || scope === null) return found;
-  let left = MOST_INPUT_BYTES;
+  let left = MAX_INPUT_BYTES;
   for (const id of ids) {
     const file = await files.find(fileOwner(identity, scope), id);
     if (isRefusal(file)) return file;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../kernel/json-value.ts";
 
 /** With more skills, the schema does not enumerate their names. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 const text = (description: string) => ({ type: "string", description });
 const READS = { readOnlyHint: true, openWorldHint: false };
@@ -11,7 +11,7 @@ export function skillDefinitions(names: readonly string[]): JsonObject[] {
   const skill = {
     type: "string",
     description: "name of a skill, as skills__list tells it",
-    ...(names.length > 0 && names.length <= MOST_NAMED ? { enum: [...names] } : {}),
+    ...(names.length > 0 && names.length <= MAX_NAMED ? { enum: [...names] } : {}),
   };
   const tool = (name: string, title: string, description: string, properties: object, required: string[], annotations: object) => ({
     name,

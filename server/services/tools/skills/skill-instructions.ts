@@ -6,7 +6,7 @@ import type { ToolParts } from "../tool-parts.ts";
 import { PREAMBLE } from "./skill-content.ts";
 
 /** In characters. Of a longer catalogue agents have to request the list. */
-const LONGEST_CATALOGUE = 30_000;
+const MAX_CATALOGUE_LENGTH = 30_000;
 
 interface DescribedSkill {
   readonly name: string;
@@ -35,7 +35,7 @@ function catalogueOf(skills: readonly DescribedSkill[]): string {
   let instructions = `${PREAMBLE}\n\nYour skills:`;
   for (const [index, { name, description }] of skills.entries()) {
     const line = `\n- ${name}${description === "" ? "" : `: ${description}`}`;
-    if (instructions.length + line.length > LONGEST_CATALOGUE)
+    if (instructions.length + line.length > MAX_CATALOGUE_LENGTH)
       return `${instructions}\n- and ${skills.length - index} more: call skills__list`;
     instructions += line;
   }

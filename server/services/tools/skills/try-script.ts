@@ -15,7 +15,7 @@ export interface TriedVersion {
 export type TryScript = (tried: TriedVersion, trial: AgentSkillTrialRequest, signal: AbortSignal) => Promise<AgentSkillTrial | Refusal>;
 
 const DEFAULT_SECONDS = 30;
-const MOST_SHOWN = 100_000;
+const MAX_SHOWN = 100_000;
 const lenient = new TextDecoder();
 
 /** `tools`: null if the process serves no calls and therefore has no sandbox. */
@@ -57,4 +57,4 @@ export function scriptTrial(tools: SkillTools | null): TryScript {
   };
 }
 
-const shown = (bytes: Uint8Array) => lenient.decode(bytes).slice(0, MOST_SHOWN);
+const shown = (bytes: Uint8Array) => lenient.decode(bytes).slice(0, MAX_SHOWN);

@@ -1,5 +1,5 @@
 import { knowledgeDocumentForm } from "@gatehouse/contracts/knowledge-bases";
-import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../../directory/knowledge/document-kinds.ts";
+import { DOCUMENT_KINDS, MAX_DOCUMENT_BYTES } from "../../../directory/knowledge/document-kinds.ts";
 import type { UploadedDocument } from "../../../directory/knowledge/documents.ts";
 import { invalidFields, isRefusal, Refused } from "../../../kernel/errors.ts";
 import { readBody } from "../../../road/request/read-body.ts";
@@ -7,7 +7,7 @@ import { check } from "../../../wire/http/strict-input.ts";
 
 const MIB = 1024 * 1024;
 /** The largest document, with room for the form around it. */
-export const DOCUMENT_UPLOAD_BYTES = LARGEST_DOCUMENT + 64 * 1024;
+export const DOCUMENT_UPLOAD_BYTES = MAX_DOCUMENT_BYTES + 64 * 1024;
 
 const wrong = (field: string, message: string) => invalidFields("invalid_body", [{ field, message }]);
 
@@ -19,8 +19,8 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
   const file = form.get("file");
   if (!(file instanceof Blob)) throw wrong("file", "is required, as a file of multipart/form-data");
   for (const name of form.keys()) if (!["file", "name", "metadata", "permissions"].includes(name)) throw wrong(name, "is not known");
-  if (file.size > LARGEST_DOCUMENT)
-    throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${LARGEST_DOCUMENT / MIB} MiB` }]);
+  if (file.size > MAX_DOCUMENT_BYTES)
+    throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${MAX_DOCUMENT_BYTES / MIB} MiB` }]);
   if (file.size === 0) throw wrong("file", "is empty");
   const fileName = (file as File).name;
   const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""];

@@ -9,9 +9,9 @@ import { operation, type AdminOperation } from "../operation.ts";
 
 const PATH = "/v1/admin/discovery/ingest-adapters";
 const MIB = 1024 * 1024;
-const LARGEST = 8 * MIB;
+const MAX_BYTES = 8 * MIB;
 /** The largest file, with room for the form around it. */
-const UPLOAD_BYTES = LARGEST + 64 * 1024;
+const UPLOAD_BYTES = MAX_BYTES + 64 * 1024;
 
 interface FileAdapter {
   readonly id: InventoryFormat;
@@ -55,7 +55,7 @@ const CATALOG = [
     takes: ["application/json with X-Gw-Collector-Signature"],
     max_bytes: DISCOVERY_EVENTS_BYTES,
   },
-  ...FILES.map((file) => ({ ...file, takes: [...file.takes], max_bytes: LARGEST })),
+  ...FILES.map((file) => ({ ...file, takes: [...file.takes], max_bytes: MAX_BYTES })),
 ];
 
 async function fileOf(request: Request): Promise<Uint8Array> {
@@ -63,7 +63,8 @@ async function fileOf(request: Request): Promise<Uint8Array> {
   if (isRefusal(body)) throw new Refused(body);
   const file = await formFile(body, request.headers.get("content-type"), "file");
   if (file === null) throw invalidFields("invalid_body", [{ field: "file", message: "is required, as a file of multipart/form-data" }]);
-  if (file.byteLength > LARGEST) throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${LARGEST / MIB} MiB` }]);
+  if (file.byteLength > MAX_BYTES)
+    throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${MAX_BYTES / MIB} MiB` }]);
   return file;
 }
 

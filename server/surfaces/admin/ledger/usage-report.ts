@@ -7,7 +7,7 @@ import { listAnswer, pageOf } from "../paging.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
 
 /** Most lines of a file, which is built in memory. */
-const MOST_LINES = 50_000;
+const MAX_LINES = 50_000;
 const FIGURES = ["requests", "errors", "prompt_tokens", "completion_tokens", "cost_usd", "unpriced_requests"];
 const NAMED: Readonly<Partial<Record<UsagePart, readonly string[]>>> = {
   resource_group: ["resource_group_id", "resource_group_name"],
@@ -36,11 +36,11 @@ export const usageReportOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "One page of it and the totals of all, or a CSV file", schema: usageReport },
     async run(call) {
       const { group_by: dividedBy = ["day"], format } = call.query;
-      const page = format === "csv" ? { limit: MOST_LINES, offset: 0 } : pageOf(call.query);
+      const page = format === "csv" ? { limit: MAX_LINES, offset: 0 } : pageOf(call.query);
       const { from, to, totals, ...found } = await reportUsage(call.services.directory, call.tenantId, call.query, dividedBy, page);
       if (format !== "csv") return { ...listAnswer("usage", found, page), from, to, totals };
-      if (found.total > MOST_LINES) {
-        const message = `makes ${found.total} lines; a file has at most ${MOST_LINES}`;
+      if (found.total > MAX_LINES) {
+        const message = `makes ${found.total} lines; a file has at most ${MAX_LINES}`;
         throw invalidFields("invalid_query", [{ field: "group_by", message }]);
       }
       return streamedAnswer(csvOf(found.items, dividedBy), "text/csv", "usage.csv");

@@ -8,7 +8,7 @@ interface VerifiedRange {
 }
 
 /** Most findings of one chain that are reported individually, and so can be acknowledged. */
-const MOST_FINDINGS = 100_000;
+const MAX_FINDINGS = 100_000;
 /** Most findings in one response, as many as one acknowledgement accepts. */
 const LISTED = 1_000;
 
@@ -37,7 +37,7 @@ export async function verifiedChain(
     toSeq: range.to_seq,
     tenantId: call.tenantOrAll ?? undefined,
     knownHeads,
-    maxFindings: MOST_FINDINGS,
+    maxFindings: MAX_FINDINGS,
   });
   const isWhole = range.from_seq === undefined && range.to_seq === undefined;
   await keepVerdict(directory, verification, isWhole, (work) => call.write(work));

@@ -8,7 +8,7 @@ import {
   drained,
   askForBatchJson,
   type Found,
-  handedOver,
+  submissionOutcome,
   type LineOutcomeOfVendor,
   type ProviderBatches,
   wordIn,
@@ -19,7 +19,7 @@ import { resultObjects } from "../result-lines.ts";
 import { anthropicAddress } from "./anthropic.ts";
 
 const LISTED = 100;
-const MOST_LISTS = 10;
+const MAX_LISTS = 10;
 /** Allowance for clock differences, milliseconds. */
 const BEFORE_MS = 120_000;
 const STATUSES: Readonly<Record<string, number>> = {
@@ -74,13 +74,13 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
       try {
         return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
-        return handedOver(error);
+        return submissionOutcome(error);
       }
     },
     async find(target, { key, lines, since, known }, signal): Promise<Found> {
       let after = "";
       let unsure = false;
-      for (let list = 0; list < MOST_LISTS; list++) {
+      for (let list = 0; list < MAX_LISTS; list++) {
         const page = await get(target, `/messages/batches?limit=${LISTED}${after}`, signal);
         const data = Array.isArray(page.data) ? page.data.filter(isObject) : [];
         for (const batch of data) {

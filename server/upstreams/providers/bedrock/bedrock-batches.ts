@@ -6,8 +6,8 @@ import {
   askForBatches,
   drained,
   type ProviderBatchStatus,
-  type HandedOver,
-  handedOver,
+  type SubmissionOutcome,
+  submissionOutcome,
   type LineOutcomeOfVendor,
   noStorage,
   notBegun,
@@ -122,8 +122,8 @@ function controlBase({ baseUrl }: ProviderTarget): string {
   return runtime === null ? withoutSlash(baseUrl) : `${url.protocol}//bedrock${runtime[1] ?? ""}${runtime[2]}`;
 }
 
-function refusedOrFull(error: unknown): HandedOver {
-  const over = handedOver(error);
+function refusedOrFull(error: unknown): SubmissionOutcome {
+  const over = submissionOutcome(error);
   return over.kind === "refused" && error instanceof VendorFault && FULL.test(error.kind ?? "") ? { ...over, kind: "busy" } : over;
 }
 

@@ -10,7 +10,7 @@ import {
   type BatchedLine,
   type ProviderBatchStatus,
   type Found,
-  handedOver,
+  submissionOutcome,
   type LineOutcomeOfVendor,
   type ProviderBatches,
   wordIn,
@@ -19,7 +19,7 @@ import {
 import { geminiBase, geminiModelAddress } from "./gemini.ts";
 
 const LISTED = 100;
-const MOST_LISTS = 10;
+const MAX_LISTS = 10;
 /** HTTP statuses of Google's (gRPC) error codes. */
 const STATUSES: Readonly<Record<number, number>> = { 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 14: 503, 16: 401 };
 const NAME = /^batches\/[A-Za-z0-9._-]{1,200}$/;
@@ -49,12 +49,12 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
       try {
         return { kind: "taken", id: nameOf(await askForBatchJson(outbound, target, request)) };
       } catch (error) {
-        return handedOver(error);
+        return submissionOutcome(error);
       }
     },
     async find(target, { key }, signal): Promise<Found> {
       let from = "";
-      for (let list = 0; list < MOST_LISTS; list++) {
+      for (let list = 0; list < MAX_LISTS; list++) {
         const page = await get(target, `batches?pageSize=${LISTED}${from}`, signal);
         const all = Array.isArray(page.operations) ? page.operations.filter(isObject) : [];
         const found = all.find(({ metadata }) => isObject(metadata) && metadata.displayName === key);

@@ -8,7 +8,7 @@ import {
   askForBatchJson,
   type BatchToSend,
   type Found,
-  handedOver,
+  submissionOutcome,
   type LineOutcomeOfVendor,
   notBegun,
   type ProviderBatches,
@@ -27,7 +27,7 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   moderations: "/v1/moderations",
 };
 const LISTED = 100;
-const MOST_LISTS = 20;
+const MAX_LISTS = 20;
 const KEY = "gatehouse_batch";
 /** The error of a batch whose tokens exceed the limit for queued batches. */
 const QUEUE_FULL = "token_limit_exceeded";
@@ -77,14 +77,14 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         const request = { method: "POST", url: at(target, "/batches"), headers: own(target), body, signal } as const;
         return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
-        const over = handedOver(error);
+        const over = submissionOutcome(error);
         if (over.kind !== "unknown") await remove(target, fileId, signal).catch(() => undefined);
         return over;
       }
     },
     async find(target, { key }, signal): Promise<Found> {
       let after = "";
-      for (let list = 0; list < MOST_LISTS; list++) {
+      for (let list = 0; list < MAX_LISTS; list++) {
         const page = await get(target, `/batches?limit=${LISTED}${after}`, signal);
         const data = Array.isArray(page.data) ? page.data.filter(isObject) : [];
         const found = data.find(({ metadata }) => isObject(metadata) && metadata[KEY] === key);

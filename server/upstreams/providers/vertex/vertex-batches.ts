@@ -9,7 +9,7 @@ import {
   askForBatchJson,
   type BatchedLine,
   type ProviderBatchStatus,
-  handedOver,
+  submissionOutcome,
   type LineOutcomeOfVendor,
   noStorage,
   notBegun,
@@ -27,7 +27,7 @@ import { noProject, vertexPlaceOf } from "./place.ts";
 import { claudeBody } from "./vertex.ts";
 
 const LISTED = 100;
-const MOST_LISTS = 10;
+const MAX_LISTS = 10;
 const NAME = /^projects\/[A-Za-z0-9:._-]{1,100}\/locations\/[a-z0-9-]{1,50}\/batchPredictionJobs\/[A-Za-z0-9._-]{1,200}$/;
 /** The label that identifies a Gemini line in the results, which repeat the request. */
 const LABEL = "gatehouse_line";
@@ -78,7 +78,7 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
       try {
         return { kind: "taken", id: wordIn((await ask(target, "POST", jobs, signal, job)).name) ?? "" };
       } catch (error) {
-        const over = handedOver(error);
+        const over = submissionOutcome(error);
         // Nobody reads the input then, and it contains callers' prompts.
         if (over.kind !== "unknown") await removed(bucket, input, signal);
         return over;
@@ -89,7 +89,7 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
       if (jobs === null) return { kind: "none" };
       const filter = `filter=${encodeURIComponent(`display_name="${key}"`)}&pageSize=${LISTED}`;
       let from = "";
-      for (let list = 0; list < MOST_LISTS; list++) {
+      for (let list = 0; list < MAX_LISTS; list++) {
         const page = await ask(target, "GET", `${jobs}?${filter}${from}`, signal);
         const all = Array.isArray(page.batchPredictionJobs) ? page.batchPredictionJobs.filter(isObject) : [];
         const id = wordIn(all.find(({ displayName }) => displayName === key)?.name);

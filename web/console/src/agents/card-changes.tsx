@@ -16,7 +16,7 @@ interface After {
   readonly card_signature?: { readonly detail?: string };
 }
 
-const MOST = 20;
+const MAX = 20;
 
 /** The history of the agent's card, with the differences between versions. */
 export function CardChanges({ id }: { readonly id: string }): ReactNode {
@@ -24,7 +24,7 @@ export function CardChanges({ id }: { readonly id: string }): ReactNode {
     queryKey: ["records", "agents", "changes", id],
     queryFn: () => adminApi.call("GET /v1/admin/admin-log", { query: { resource: "agents", resource_id: id, page_size: 100 } }),
   });
-  const entries = (found.data?.entries ?? []).filter(({ action }) => action === "refresh_card" || action === "refuse_card").slice(0, MOST);
+  const entries = (found.data?.entries ?? []).filter(({ action }) => action === "refresh_card" || action === "refuse_card").slice(0, MAX);
   return (
     <Panel title="What changed in its card">
       {found.isPending && <Skeleton label="Loading" lines={2} />}

@@ -16,7 +16,7 @@ import { Allowed } from "../records/allowed.tsx";
 type KnowledgeDocument = AdminApiSchemas["KnowledgeDocument"];
 
 const PAGE_SIZE = 100;
-const LOOKED_AT_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const TONES = { queued: "neutral", processing: "neutral", ready: "good", failed: "bad" } as const;
 
 /** The documents of a knowledge base with their status, and why some are not found. */
@@ -31,7 +31,7 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
     getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ documents: some }) => some.some(({ status }) => status === "queued" || status === "processing"))
-        ? LOOKED_AT_MS
+        ? POLL_INTERVAL_MS
         : false,
   });
   const documents = found.data?.pages.flatMap((page) => page.documents) ?? [];

@@ -9,7 +9,7 @@ import { TaskState } from "../agents/agent-task-list.tsx";
 import { type LifeStep, lifeOf } from "../agents/life-of-task.ts";
 import { PRODUCT } from "../product.ts";
 
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
 /** A task's states and the calls of its run, in chronological order. */
 export function AgentTaskPage(): ReactNode {
@@ -23,7 +23,7 @@ export function AgentTaskPage(): ReactNode {
     queryKey: ["agent-tasks", agent, task, "rows", root],
     queryFn: () =>
       adminApi.call("POST /v1/admin/proxy-logs/query", {
-        body: { filters: { root_task_id: root }, order: "asc", page: 1, page_size: MOST_ROWS },
+        body: { filters: { root_task_id: root }, order: "asc", page: 1, page_size: MAX_ROWS },
       }),
     enabled: root !== "",
   });

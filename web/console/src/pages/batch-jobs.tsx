@@ -18,7 +18,7 @@ import { Allowed } from "../records/allowed.tsx";
 type Job = AdminApiSchemas["AdminBatchJob"];
 
 const PAGE_SIZE = 50;
-const LOOKED_AGAIN_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"] as const;
 const TONES: Readonly<Partial<Record<Job["status"], "good" | "bad" | "warn" | "accent">>> = {
   completed: "good",
@@ -41,7 +41,7 @@ export function BatchJobsPage(): ReactNode {
     initialPageParam: 1,
     getNextPageParam: nextPage,
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? LOOKED_AGAIN_MS : false,
+      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? POLL_INTERVAL_MS : false,
   });
   const jobs = found.data?.pages.flatMap((page) => page.jobs) ?? [];
   return (
@@ -138,7 +138,7 @@ function Details({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["batch-jobs", "one", id],
     queryFn: () => adminApi.call("GET /v1/admin/batch-jobs/{id}", { path: { id } }),
-    refetchInterval: ({ state }) => (state.data?.ended_at === null ? LOOKED_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data?.ended_at === null ? POLL_INTERVAL_MS : false),
   });
   if (found.isPending) return <Skeleton label="Loading" lines={2} />;
   if (found.isError) return <ErrorState error={found.error} title="The job could not be read" requestLabel="Request" />;

@@ -12,7 +12,7 @@ import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
 /** Page limit; runs with more calls are shown in the audit explorer. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 const startOf = (row: ListedRow) => Date.parse(row.timestamp ?? "");
 const endOf = (row: ListedRow) => startOf(row) + (row.duration_ms ?? 0);
@@ -32,7 +32,7 @@ export function RunTimelinePage(): ReactNode {
         body: { filters: { root_task_id: id }, order: "asc", page: pageParam, page_size: PAGE_SIZE },
       }),
     initialPageParam: 1,
-    getNextPageParam: (last) => (last.rows.length < PAGE_SIZE || last.page >= MOST_PAGES ? undefined : last.page + 1),
+    getNextPageParam: (last) => (last.rows.length < PAGE_SIZE || last.page >= MAX_PAGES ? undefined : last.page + 1),
   });
   useEffect(() => readOn(found), [found]);
   const rows = found.data?.pages.flatMap((page) => page.rows) ?? [];

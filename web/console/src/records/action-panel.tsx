@@ -91,14 +91,14 @@ export function ActionPanel({
   );
 }
 
-const UNTOLD = /^(?:id|tenant_id|created_at)$/;
+const HIDDEN_MEMBERS = /^(?:id|tenant_id|created_at)$/;
 
 /** An answer as names and values; nested objects become lists of their own. */
 export function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; readonly answer: ApiRecord }): ReactNode {
   return (
     <Facts
       items={Object.entries(answer)
-        .filter(([member]) => !UNTOLD.test(member))
+        .filter(([member]) => !HIDDEN_MEMBERS.test(member))
         .map(([member, value]) => [memberLabel(member), <MemberValue key={member} kind={kind} member={member} value={value} />] as const)}
     />
   );

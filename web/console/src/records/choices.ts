@@ -4,7 +4,7 @@ import type { RecordKind } from "./record-kind.ts";
 import { type ApiRecord, choiceQuery, choicesQuery, referenceTo } from "./records-client.ts";
 
 /** How many referenced records beyond the first page are fetched one by one. */
-const MOST_ALONE = 50;
+const MAX_ALONE = 50;
 const TYPED_MS = 200;
 
 export interface Choices {
@@ -34,7 +34,7 @@ export function useChoices(kind: RecordKind, named: readonly string[], text = ""
   const isSought = isMore && search !== "" && kind.noSearch !== true;
   const found = useQuery({ ...choicesQuery(kind, search), enabled: isSought, retry: false });
   const known = new Map([...(first.data?.items ?? []), ...(found.data?.items ?? [])].map((record) => [referenceTo(kind, record), record]));
-  const missing = isMore ? named.filter((reference) => !known.has(reference)).slice(0, MOST_ALONE) : [];
+  const missing = isMore ? named.filter((reference) => !known.has(reference)).slice(0, MAX_ALONE) : [];
   const alone = useQueries({ queries: missing.map((reference) => choiceQuery(kind, reference)) });
   for (const { data } of alone) if (data != null) known.set(referenceTo(kind, data), data);
   return {

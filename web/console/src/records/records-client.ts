@@ -32,7 +32,7 @@ export class ChangedByOthers extends Error {
 }
 
 /** Most attempts; each conflict means someone else wrote in the milliseconds between read and write. */
-const MOST_LOOKS = 5;
+const MAX_PAGES = 5;
 
 /**
  * Optimistic update: reads the record, then writes it unless `overwritten` names changes that would be lost. If the record changes in
@@ -53,7 +53,7 @@ export async function changeAsRead(
     try {
       return await askRecords(method, path, body, tag === null ? {} : { "if-match": tag });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 412 || attempt === MOST_LOOKS) throw error;
+      if (!(error instanceof ApiError) || error.status !== 412 || attempt === MAX_PAGES) throw error;
     }
   }
 }

@@ -15,7 +15,7 @@ interface Provider {
 }
 
 const PAGE = 50;
-const MOST_OWNERS = 200;
+const MAX_OWNERS = 200;
 
 const read = (id: string, page: number) =>
   adminApi.call("GET /v1/admin/identity-providers/{id}/identities", { path: { id }, query: { page, page_size: PAGE } });
@@ -26,7 +26,7 @@ function useMayUnlink(provider: Provider): (identity: { readonly admin_user_id: 
   const isOwner = role === "owner" || role === "system_admin";
   const owners = useQuery({
     queryKey: ["owners", provider.id],
-    queryFn: () => adminApi.call("GET /v1/admin/admin-users", { query: { role: "owner", page_size: MOST_OWNERS } }),
+    queryFn: () => adminApi.call("GET /v1/admin/admin-users", { query: { role: "owner", page_size: MAX_OWNERS } }),
     enabled: !isOwner && provider.audience === "admin",
   });
   return ({ admin_user_id: id }) =>

@@ -15,7 +15,7 @@ interface RunFacts {
   readonly sandbox?: string;
 }
 
-const MOST = 50;
+const MAX = 50;
 const factsOf = (metadata: unknown): RunFacts => (metadata as { skill?: RunFacts } | null)?.skill ?? {};
 
 /** The latest runs of a skill's scripts and their outcomes. */
@@ -24,7 +24,7 @@ export function SkillRuns({ id }: { readonly id: string }): ReactNode {
     queryKey: ["skill", id, "runs"],
     queryFn: () =>
       adminApi.call("POST /v1/admin/proxy-logs/query", {
-        body: { filters: { skill_id: id, proxy_subtype: "skill_run" }, order: "desc", page: 1, page_size: MOST },
+        body: { filters: { skill_id: id, proxy_subtype: "skill_run" }, order: "desc", page: 1, page_size: MAX },
       }),
   });
   return (

@@ -7,14 +7,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 const counted = (many: number, noun: string) => `${formatNumber(many)} ${noun}${many === 1 ? "" : "s"}`;
 
 const named = (word: string, names: readonly string[]): string | null =>
   names.length === 0
     ? null
-    : `${word} ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ` and ${formatNumber(names.length - MOST_NAMED)} more` : ""}`;
+    : `${word} ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? ` and ${formatNumber(names.length - MAX_NAMED)} more` : ""}`;
 
 /** The results of each discovery of a tool server, newest first, with the changes since the previous one. */
 export function DiscoveryHistory({ id }: { readonly id: string }): ReactNode {

@@ -4,13 +4,13 @@ export interface DifferencePart {
 }
 
 /** Texts with more pieces are shown as wholly replaced: the comparison is quadratic. */
-const MOST_PIECES = 2_000;
+const MAX_PIECES = 2_000;
 
 /** A diff of two texts, by words (and the space between them) or by lines. */
 export function textDifference(before: string, after: string, by: "words" | "lines"): readonly DifferencePart[] {
   const pieces = (text: string): readonly string[] => text.match(by === "words" ? /\S+|\s+/g : /[^\n]*\n|[^\n]+/g) ?? [];
   const [old, now] = [pieces(before), pieces(after)];
-  if (old.length > MOST_PIECES || now.length > MOST_PIECES) return merged([part("gone", before), part("new", after)]);
+  if (old.length > MAX_PIECES || now.length > MAX_PIECES) return merged([part("gone", before), part("new", after)]);
   const lengths = commonLengths(old, now);
   const width = now.length + 1;
   const parts: DifferencePart[] = [];

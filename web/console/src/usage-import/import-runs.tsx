@@ -10,7 +10,7 @@ import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 type Run = AdminApiSchemas["UsageImportRun"];
 
 const TONES = { queued: "neutral", running: "neutral", partial: "warn", succeeded: "good", failed: "bad" } as const;
-const RENEWED_MS = 3_000;
+const RENEWAL_INTERVAL_MS = 3_000;
 
 const columns: Column<Run>[] = [
   { id: "status", header: "Status", width: "minmax(7rem, 1fr)", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
@@ -46,7 +46,7 @@ export function ImportRuns({ id }: { readonly id: string }): ReactNode {
   const found = useQuery({
     queryKey: ["usage-import", id, "runs"],
     queryFn: () => adminApi.call("GET /v1/admin/usage-import/providers/{id}/runs", { path: { id }, query: { page_size: 50 } }),
-    refetchInterval: ({ state }) => (state.data?.runs.some(({ finished_at: end }) => end === null) === true ? RENEWED_MS : false),
+    refetchInterval: ({ state }) => (state.data?.runs.some(({ finished_at: end }) => end === null) === true ? RENEWAL_INTERVAL_MS : false),
   });
   if (found.isPending) return <Skeleton label="Loading" />;
   if (found.isError) return <ErrorState error={found.error} title="The runs could not be read" requestLabel="Request" />;

@@ -8,9 +8,9 @@ import type { ChatTurn, ToolCall, ToolRound } from "./conversation.ts";
 import { messagesOf, messagesOfRounds } from "./messages.ts";
 
 /** After this many rounds of tool calls the model must finish. */
-const MOST_ROUNDS = 12;
+const MAX_ROUNDS = 12;
 /** Most characters of a tool result that are passed to the model. */
-const LONGEST_TOLD = 100_000;
+const MAX_RESULT_LENGTH = 100_000;
 
 type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages" | "cut">>;
 
@@ -55,7 +55,7 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
       messages: [...messagesOf(before), ...messagesOfRounds(rounds)],
       tools: offered,
       knowledgeBaseIds,
-      mustEnd: rounds.length >= MOST_ROUNDS,
+      mustEnd: rounds.length >= MAX_ROUNDS,
       runId,
       signal,
       onText: (text) => onChange({ text }, false),
@@ -63,7 +63,7 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
     runId = answer.runId ?? runId;
     // A turn with tool results gets no new passages, so the answer may still cite the earlier ones.
     if (answer.passages.length > 0) onChange({ passages: answer.passages }, true);
-    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS)
+    if (answer.calls.length === 0 || rounds.length >= MAX_ROUNDS)
       return onChange({ runId, ...(answer.cut === null ? {} : { cut: answer.cut }) }, true);
     rounds = [...rounds, roundOf(answer, tools)];
     onChange({ text: "", rounds, runId }, true);
@@ -100,9 +100,9 @@ function toolMessageText(result: PlainObject): string {
   });
   const structured = parts.length === 0 && result.structuredContent !== undefined ? JSON.stringify(result.structuredContent) : "";
   const whole = parts.join("\n") || structured;
-  return whole.length <= LONGEST_TOLD
+  return whole.length <= MAX_RESULT_LENGTH
     ? whole
-    : `${whole.slice(0, LONGEST_TOLD)}\n[cut off: the whole answer has ${whole.length} characters]`;
+    : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[cut off: the whole answer has ${whole.length} characters]`;
 }
 
 /** Brings a call to an end state. Only a stop leaves it without one. */

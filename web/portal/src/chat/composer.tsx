@@ -15,7 +15,7 @@ interface ComposerProps {
 }
 
 const INPUT_METHOD_KEY = 229;
-const MOST_IMAGE_BYTES = 4_000_000;
+const MAX_IMAGE_BYTES = 4_000_000;
 
 /** In memory only, so that nobody else finds them. */
 const drafts = new Map<string, string>();
@@ -87,7 +87,7 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
   const add = async (list: Iterable<File> | null) => {
     const [fit, others] = [[] as File[], [] as string[]];
     for (const file of list ?? [])
-      if (file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES) fit.push(file);
+      if (file.type.startsWith("image/") && file.size <= MAX_IMAGE_BYTES) fit.push(file);
       else others.push(file.name);
     setRefused(others);
     const added = await Promise.all(fit.map(read));

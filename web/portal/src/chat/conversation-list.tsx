@@ -8,7 +8,7 @@ import { clsx } from "clsx";
 import { History, MessageSquarePlus } from "lucide-react";
 import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
-import type { KeptConversation } from "./conversation.ts";
+import type { StoredConversation } from "./conversation.ts";
 import { newestFirst, readConversations } from "./conversation-store.ts";
 
 /** Most conversations listed at once, because links are costly to render; older ones appear on request or through search. */
@@ -17,12 +17,12 @@ const SHOWN_AT_ONCE = 100;
 const keyOf = (owner: string) => ["conversations", owner];
 
 /** Updates the cached list with one changed or deleted (null) conversation: reading all of them again can take seconds. */
-export function listAnew(cache: QueryClient, owner: string, handle: string, conversation: KeptConversation | null): void {
+export function listAnew(cache: QueryClient, owner: string, handle: string, conversation: StoredConversation | null): void {
   const queryKey = keyOf(owner);
   // A read in progress may predate the change.
   if (cache.isFetching({ queryKey }) > 0) void cache.invalidateQueries({ queryKey });
   else
-    cache.setQueryData(queryKey, (listed: readonly KeptConversation[] | undefined) => {
+    cache.setQueryData(queryKey, (listed: readonly StoredConversation[] | undefined) => {
       if (listed === undefined) return undefined;
       const others = listed.filter((one) => one.handle !== handle);
       return conversation === null ? others : newestFirst([...others, conversation]);
@@ -35,7 +35,7 @@ interface ConversationListProps {
 }
 
 /** Whether the title or a message contains the words, ignoring case. */
-function tellsOf({ title, turns }: KeptConversation, words: string): boolean {
+function tellsOf({ title, turns }: StoredConversation, words: string): boolean {
   const wanted = words.toLocaleLowerCase();
   return [title, ...turns.map(({ text }) => text)].some((text) => text.toLocaleLowerCase().includes(wanted));
 }

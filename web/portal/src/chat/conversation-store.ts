@@ -1,4 +1,4 @@
-import type { KeptConversation } from "./conversation.ts";
+import type { StoredConversation } from "./conversation.ts";
 import { mergeConversations } from "./merge-turns.ts";
 import { newUlid } from "./ulid.ts";
 
@@ -43,17 +43,17 @@ async function written<T>(work: (store: IDBObjectStore) => Promise<T>): Promise<
   return made;
 }
 
-export const newestFirst = (all: readonly KeptConversation[]): readonly KeptConversation[] =>
+export const newestFirst = (all: readonly StoredConversation[]): readonly StoredConversation[] =>
   all.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
 
 /** The person's conversations, newest first. They are stored only in this browser. */
-export async function readConversations(owner: string): Promise<readonly KeptConversation[]> {
-  const all = (await stored((store) => store.getAll())) as KeptConversation[];
+export async function readConversations(owner: string): Promise<readonly StoredConversation[]> {
+  const all = (await stored((store) => store.getAll())) as StoredConversation[];
   return newestFirst(all.filter((one) => one.owner === owner));
 }
 
-export async function readConversation(owner: string, handle: string): Promise<KeptConversation | null> {
-  const found = (await stored((store) => store.get(handle))) as KeptConversation | undefined;
+export async function readConversation(owner: string, handle: string): Promise<StoredConversation | null> {
+  const found = (await stored((store) => store.get(handle))) as StoredConversation | undefined;
   return found?.owner === owner ? found : null;
 }
 
@@ -72,10 +72,10 @@ function notifyOtherTabs(change: Change): void {
 }
 
 /** Stores the conversation, merged with what other tabs stored since `known`. Resolves to what is stored. */
-export async function keepConversation(conversation: KeptConversation, known: KeptConversation): Promise<KeptConversation> {
+export async function keepConversation(conversation: StoredConversation, known: StoredConversation): Promise<StoredConversation> {
   const { handle, owner } = conversation;
   const kept = await written(async (store) => {
-    const found = (await asPromise(store.get(handle))) as KeptConversation | undefined;
+    const found = (await asPromise(store.get(handle))) as StoredConversation | undefined;
     const isFromElsewhere = found?.owner === owner && found.write !== known.write;
     const together = { ...(isFromElsewhere ? mergeConversations(known, conversation, found) : conversation), write: newUlid() };
     await asPromise(store.put(together));
@@ -91,7 +91,7 @@ export async function forgetConversation(handle: string): Promise<void> {
 }
 
 /** Calls `listener` when another tab stores or deletes (null) one of the person's conversations. Returns a function that unsubscribes. */
-export function onChangedElsewhere(owner: string, listener: (handle: string, now: KeptConversation | null) => void): () => void {
+export function onChangedElsewhere(owner: string, listener: (handle: string, now: StoredConversation | null) => void): () => void {
   const receive = ({ data }: MessageEvent) => {
     const { handle, isGone } = data as Change;
     if (isGone) listener(handle, null);

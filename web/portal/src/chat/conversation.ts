@@ -79,7 +79,7 @@ export interface ShownNotice {
   readonly posted: readonly ("banner" | "inline")[];
 }
 
-export interface KeptConversation {
+export interface StoredConversation {
   readonly handle: string;
   /** Whose conversation it is: several people may share a browser. */
   readonly owner: string;

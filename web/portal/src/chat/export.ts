@@ -1,4 +1,4 @@
-import type { ChatTurn, KeptConversation, ToolCall } from "./conversation.ts";
+import type { ChatTurn, StoredConversation, ToolCall } from "./conversation.ts";
 
 interface ExportTexts {
   readonly preamble: string;
@@ -23,7 +23,7 @@ function textOfTurn({ text, attachments = [], rounds = [] }: ChatTurn): string {
 }
 
 /** Both formats state first which parts are AI-generated, and mark each such turn. */
-export function conversationAsMarkdown({ title, turns }: KeptConversation, { preamble, you, aiGenerated }: ExportTexts): string {
+export function conversationAsMarkdown({ title, turns }: StoredConversation, { preamble, you, aiGenerated }: ExportTexts): string {
   const parts = turns
     .map((turn) => ({ ...turn, said: textOfTurn(turn) }))
     .filter(({ said: text }) => text !== "")
@@ -31,7 +31,7 @@ export function conversationAsMarkdown({ title, turns }: KeptConversation, { pre
   return `# ${title}\n\n> ${preamble}\n\n${parts.join("\n\n")}\n`;
 }
 
-export function conversationAsJson(conversation: KeptConversation, { preamble }: ExportTexts): string {
+export function conversationAsJson(conversation: StoredConversation, { preamble }: ExportTexts): string {
   const { handle, title, startedAt, notice, turns } = conversation;
   return JSON.stringify(
     {

@@ -43,11 +43,11 @@ function drawn(node: Token | string, key: number): ReactNode {
 }
 
 /** Longer code is not highlighted: each token would be an element. */
-const LONGEST = 30_000;
+const MAX_LENGTH = 30_000;
 
 /** Renders tokens as elements, because trusted types forbid inserting the library's HTML. */
 export function HighlightedCode({ text, language }: { readonly text: string; readonly language: string }): ReactNode {
-  const name = text.length > LONGEST || hljs.getLanguage(language) === undefined ? null : language;
+  const name = text.length > MAX_LENGTH || hljs.getLanguage(language) === undefined ? null : language;
   if (name === null) return <code className="font-mono text-sm">{text}</code>;
   const { _emitter: emitter } = hljs.highlight(text, { language: name, ignoreIllegals: true }) as unknown as {
     readonly _emitter: { readonly rootNode: Token };

@@ -3,9 +3,9 @@ import { markdownBlocks } from "./markdown-blocks.ts";
 /** Most characters per piece: parse time grows faster than linearly. */
 const PIECE = 3_000;
 /** A longer single-line paragraph is treated as plain text. */
-const LONGEST = 20_000;
+const MAX_LENGTH = 20_000;
 /** Most delimiters in one piece: matching them takes quadratic time. */
-const MOST_MARKS = 1_000;
+const MAX_MARKS = 1_000;
 const MARK = /[*_~[\]<&$`\\@|]/g;
 /** Deeply nested quotes and lists that begin on one line. */
 const DEEP = /^[ \t]*(?:(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])[ \t]*){20}/m;
@@ -37,7 +37,7 @@ function cut(block: string): string[] {
 const CODE = /^ {0,3}(?:`{3,}[^`\n]*|~{3,}.*)(?:\n|$)/;
 
 function isTooMuch(text: string): boolean {
-  return !CODE.test(text) && (text.length > LONGEST || DEEP.test(text) || (text.match(MARK)?.length ?? 0) > MOST_MARKS);
+  return !CODE.test(text) && (text.length > MAX_LENGTH || DEEP.test(text) || (text.match(MARK)?.length ?? 0) > MAX_MARKS);
 }
 
 /** Splits an answer into pieces that each render quickly. */

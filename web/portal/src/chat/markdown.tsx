@@ -161,7 +161,7 @@ const AT_ONCE_MS = 100;
 const IN_ALL_MS = 1_500;
 const PAUSE_MS = 30;
 /** Most blocks added at once: cached blocks need no parsing, but still have to be laid out. */
-const MOST_MORE = 300;
+const MAX_MORE = 300;
 
 interface BlockProps {
   readonly text: string;
@@ -221,7 +221,7 @@ class Drawing {
     const blocks: Drawn[] = [];
     let isWhole = true;
     for (const [at, piece] of pieces.entries()) {
-      if (at >= this.shown + MOST_MORE) {
+      if (at >= this.shown + MAX_MORE) {
         isWhole = false;
         break;
       }

@@ -4,7 +4,7 @@ const FENCE = /^ {0,3}(?:`{3}|~{3})/;
 const BLOCK = /\\\[([\s\S]{1,2000}?)\\\]/g;
 const INLINE = /\\\((.{1,1000}?)\\\)/g;
 /** Longer blocks are not searched for formulas. */
-const LONGEST = 20_000;
+const MAX_LENGTH = 20_000;
 /** Single dollar signs directly around their content and not followed by a digit: "$5 and $6" are prices. */
 const DOLLARS = /(?<![\\$\w])\$(?![\s$\d]+(?:[\s,.;]|$))(?=\S)([^$\n]*?\S)\$(?![\d$\w])/g;
 
@@ -20,7 +20,7 @@ function outsideOfCode(text: string, change: (part: string) => string): string {
 
 /** Converts the various ways models delimit formulas to `$$`, the only one the Markdown parser knows, because it never means a price. */
 export function withMathDelimiters(text: string): string {
-  if (text.length > LONGEST || FENCE.test(text) || !/\\[[(]|\$/.test(text)) return text;
+  if (text.length > MAX_LENGTH || FENCE.test(text) || !/\\[[(]|\$/.test(text)) return text;
   return outsideOfCode(text, (part) =>
     part
       .replaceAll(BLOCK, (_, formula: string) => `\n$$$$\n${formula.trim()}\n$$$$\n`)

@@ -27,11 +27,11 @@ const ATTRIBUTES = new Set(
 const STYLES =
   /^(?:color|background(?:Color)?|padding\w*|margin\w*|border\w*|width|height|textAlign|verticalAlign|fontSize|fontStyle|fontWeight)$/;
 /** Deeper nesting than any real formula; browsers' layout would suffer. */
-const DEEPEST = 120;
-const LONGEST = 5_000;
+const MAX_DEPTH = 120;
+const MAX_LENGTH = 5_000;
 
 function drawn(tree: MathTree, key: number, depth: number): ReactNode {
-  if (depth > DEEPEST) return null;
+  if (depth > MAX_DEPTH) return null;
   if (typeof tree.text === "string") return tree.text;
   const children = (tree.children ?? []).map((child, at) => drawn(child, at, depth + 1));
   const name = String(tree.type ?? "");
@@ -44,7 +44,7 @@ function drawn(tree: MathTree, key: number, depth: number): ReactNode {
 /** A formula as MathML, which browsers render natively. Invalid formulas are shown as written. */
 export function Maths({ text, display }: { readonly text: string; readonly display: boolean }): ReactNode {
   try {
-    if (text.length > LONGEST) throw new RangeError("too long for a formula");
+    if (text.length > MAX_LENGTH) throw new RangeError("too long for a formula");
     // The library exposes its tree only under this name.
     // oxlint-disable-next-line no-underscore-dangle
     const tree = temml.__renderToMathMLTree(text, {

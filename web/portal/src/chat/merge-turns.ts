@@ -1,4 +1,4 @@
-import type { ChatTurn, KeptConversation } from "./conversation.ts";
+import type { ChatTurn, StoredConversation } from "./conversation.ts";
 
 type Turns = readonly ChatTurn[];
 
@@ -36,8 +36,8 @@ function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mi
  * Merges a conversation changed by two tabs at once. Title, tools and other settings are this tab's if it changed them since `base`,
  * otherwise the others'.
  */
-export function mergeConversations(base: KeptConversation, own: KeptConversation, stored: KeptConversation): KeptConversation {
-  const changed = (Object.keys(own) as (keyof KeptConversation)[]).filter((member) => own[member] !== base[member]);
+export function mergeConversations(base: StoredConversation, own: StoredConversation, stored: StoredConversation): StoredConversation {
+  const changed = (Object.keys(own) as (keyof StoredConversation)[]).filter((member) => own[member] !== base[member]);
   return {
     ...stored,
     ...Object.fromEntries(changed.map((member) => [member, own[member]])),

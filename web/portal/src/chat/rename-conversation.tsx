@@ -4,12 +4,12 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { Pencil } from "lucide-react";
 import { type ReactNode, type SubmitEvent, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
-import type { KeptConversation } from "./conversation.ts";
+import type { StoredConversation } from "./conversation.ts";
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 interface RenameConversationProps {
-  readonly conversation: KeptConversation;
+  readonly conversation: StoredConversation;
   readonly onRename: (title: string) => void;
 }
 
@@ -34,7 +34,7 @@ export function RenameConversation({ conversation: { title }, onRename }: Rename
             name="name"
             defaultValue={title}
             required
-            maxLength={LONGEST}
+            maxLength={MAX_LENGTH}
             autoComplete="off"
             dir="auto"
             autoFocus

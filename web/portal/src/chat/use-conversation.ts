@@ -4,7 +4,7 @@ import { answerTurn } from "./answer-turn.ts";
 import { useAnsweredElsewhere, whileAnswering } from "./answering-tab.ts";
 import { refusalOf } from "./ask.ts";
 import { forgetConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
-import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
+import type { Attachment, StoredConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
 import type { NoticePlan } from "./notice-plan.ts";
@@ -13,20 +13,20 @@ import { newUlid } from "./ulid.ts";
 import { type Asking, type Keeping, useKeeping } from "./use-keeping.ts";
 
 /** Interval at which a streaming answer is saved; at most this much is lost if the page closes. */
-const KEEP_EVERY_MS = 2_000;
+const SAVE_INTERVAL_MS = 2_000;
 
 export interface ModelChoice {
   readonly id: string;
   readonly name: string;
 }
 
-function newConversation(owner: string, handle: string): KeptConversation {
+function newConversation(owner: string, handle: string): StoredConversation {
   const now = new Date().toISOString();
   return { handle, owner, title: "", modelId: null, startedAt: now, changedAt: now, notice: null, turns: [] };
 }
 
 export interface Talk {
-  readonly conversation: KeptConversation | null;
+  readonly conversation: StoredConversation | null;
   /** Null until it is known, and if none is shown. */
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
@@ -45,7 +45,7 @@ export interface Talk {
   stop(): void;
   /** The conversation was deleted: parts of an answer that still arrive are not stored. */
   forget(): void;
-  change(patch: (conversation: KeptConversation) => KeptConversation): void;
+  change(patch: (conversation: StoredConversation) => StoredConversation): void;
 }
 
 /** Resolves to the tools of the given servers. */
@@ -68,15 +68,15 @@ const leftBehind = (turn: ChatTurn): ChatTurn =>
       };
 
 interface Shown extends Pick<Keeping, "keep"> {
-  now(): KeptConversation | null;
-  tell(conversation: KeptConversation): void;
+  now(): StoredConversation | null;
+  tell(conversation: StoredConversation): void;
 }
 
 /** Creates the gate for the notice records that are still due. */
 function gateOf(
   handle: string,
   systemId: string | null,
-  { notice, turns }: KeptConversation,
+  { notice, turns }: StoredConversation,
   plan: NoticePlan | null,
   conversation: Shown,
 ): NoticeGate {
@@ -117,20 +117,20 @@ export interface Talked {
   readonly systemId: string | null;
   readonly toolsOf: ToolsOf;
   /** Called on each stored change, here or in another tab; null if another tab deleted the conversation. */
-  readonly onListed: (handle: string, conversation: KeptConversation | null) => void;
+  readonly onListed: (handle: string, conversation: StoredConversation | null) => void;
   /** Called when another tab deleted it. */
   readonly onGone: () => void;
 }
 
 /** One conversation: its stored and streaming turns, and the notice to show before it begins. */
 export function useConversation({ owner, handle, systemId, toolsOf, onListed, onGone }: Talked): Talk {
-  const [conversation, setConversation] = useState<KeptConversation | null>(null);
+  const [conversation, setConversation] = useState<StoredConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
   const [gate, setGate] = useState<NoticeGate | null>(null);
   const [streaming, setStreaming] = useState(false);
-  const current = useRef<KeptConversation | null>(null);
+  const current = useRef<StoredConversation | null>(null);
   const asking = useRef<Asking | null>(null);
-  const show = useCallback((next: KeptConversation) => {
+  const show = useCallback((next: StoredConversation) => {
     current.current = next;
     setConversation(next);
   }, []);
@@ -138,7 +138,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
   const { elsewhere, look } = useAnsweredElsewhere(handle, streaming);
 
   const change = useCallback(
-    (patch: (conversation: KeptConversation) => KeptConversation, isKept = true) => {
+    (patch: (conversation: StoredConversation) => StoredConversation, isKept = true) => {
       if (current.current === null) return;
       const next = patch(current.current);
       show(next);
@@ -182,7 +182,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
       let keptAt = Date.now();
       const patchAnswer = (patch: Partial<ChatTurn>, isKept: boolean) => {
         change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), isKept);
-        if (current.current === null || Date.now() - keptAt < KEEP_EVERY_MS) return;
+        if (current.current === null || Date.now() - keptAt < SAVE_INTERVAL_MS) return;
         keptAt = Date.now();
         void keep(current.current);
       };
@@ -246,7 +246,7 @@ interface TurnParts extends Pick<Talk, "change">, Pick<Keeping, "drop"> {
 
 /** Operations on the turns. Their identities are stable, so that a turn is rendered again only when it changes. */
 function useTurns(
-  current: RefObject<KeptConversation | null>,
+  current: RefObject<StoredConversation | null>,
   asking: RefObject<Asking | null>,
   { change, answer, drop }: TurnParts,
 ): Turns {

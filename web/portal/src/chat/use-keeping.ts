@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useRef, useState } from "react";
 import { keepConversation, readConversation } from "./conversation-store.ts";
-import type { KeptConversation } from "./conversation.ts";
+import type { StoredConversation } from "./conversation.ts";
 import { mergeConversations } from "./merge-turns.ts";
 
 /** The answer being received in this tab. */
@@ -10,7 +10,7 @@ export interface Asking {
 }
 
 /** What is stored while an answer streams: if the page closes first, the answer counts as stopped, or resumes at its tool calls. */
-const keptMeanwhile = (conversation: KeptConversation, { turnId }: Asking): KeptConversation => ({
+const keptMeanwhile = (conversation: StoredConversation, { turnId }: Asking): StoredConversation => ({
   ...conversation,
   turns: conversation.turns.map((turn) =>
     turn.id !== turnId ? turn : turn.rounds === undefined ? { ...turn, stopped: true } : { ...turn, text: "" },
@@ -21,9 +21,9 @@ export interface Keeping {
   /** Whether the browser failed to store the latest turns. */
   readonly unkept: boolean;
   /** Sets the stored version this tab is based on. */
-  readonly readAs: (stored: KeptConversation) => void;
+  readonly readAs: (stored: StoredConversation) => void;
   /** Stores the conversation, after earlier writes. Resolves to what is stored, merged with other tabs' changes; null if storing failed. */
-  readonly keep: (conversation: KeptConversation) => Promise<KeptConversation | null>;
+  readonly keep: (conversation: StoredConversation) => Promise<StoredConversation | null>;
   /** Takes over what another tab stored. */
   readonly join: (owner: string, handle: string) => Promise<void>;
   /** The conversation was deleted: discards pending writes of it. */
@@ -32,13 +32,13 @@ export interface Keeping {
 
 /** Stores a conversation in the browser's storage, to which other tabs may write at the same time. */
 export function useKeeping(
-  current: RefObject<KeptConversation | null>,
+  current: RefObject<StoredConversation | null>,
   asking: RefObject<Asking | null>,
-  show: (conversation: KeptConversation) => void,
+  show: (conversation: StoredConversation) => void,
 ): Keeping {
   const [unkept, setUnkept] = useState(false);
   /** The last stored version this tab knows of. */
-  const common = useRef<KeptConversation | null>(null);
+  const common = useRef<StoredConversation | null>(null);
   const last = useRef<Promise<unknown>>(Promise.resolve());
   const dropped = useRef(new Set<string>());
 
@@ -49,12 +49,12 @@ export function useKeeping(
     return next;
   }, []);
 
-  const readAs = useCallback((stored: KeptConversation) => (common.current = stored), []);
+  const readAs = useCallback((stored: StoredConversation) => (common.current = stored), []);
 
   const keep = useCallback(
-    (conversation: KeptConversation) => {
+    (conversation: StoredConversation) => {
       const { handle } = conversation;
-      const asNow = (now: KeptConversation) => (asking.current === null ? now : keptMeanwhile(now, asking.current));
+      const asNow = (now: StoredConversation) => (asking.current === null ? now : keptMeanwhile(now, asking.current));
       const asLeft = asNow(conversation);
       return inTurn(async () => {
         if (dropped.current.has(handle)) return null;

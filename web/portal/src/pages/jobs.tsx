@@ -19,7 +19,7 @@ type BatchJob = PortalApiSchemas["BatchJob"];
 
 const JOBS = "/v1/proxy/batch/jobs";
 const PAGE_SIZE = 50;
-const LOOKED_AGAIN_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const STATES = {
   validating: ["jobValidating", "neutral"],
   in_progress: ["jobInProgress", "accent"],
@@ -70,7 +70,7 @@ export function JobsPage(): ReactNode {
     initialPageParam: 1,
     getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? LOOKED_AGAIN_MS : false,
+      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? POLL_INTERVAL_MS : false,
   });
   const jobs = found.data?.pages.flatMap((page) => page.jobs) ?? [];
   return (

@@ -18,7 +18,7 @@ import { usePortalTexts } from "../translations.ts";
 type AgentTask = PortalApiSchemas["AgentTask"];
 
 const PAGE_SIZE = 30;
-const LOOKED_AGAIN_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 
 const STATES = {
   TASK_STATE_SUBMITTED: ["taskSubmitted", "neutral"],
@@ -45,7 +45,7 @@ export function TasksPage(): ReactNode {
     initialPageParam: 1,
     getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ tasks }) => tasks.some((task) => !ENDED.has(task.state))) === true ? LOOKED_AGAIN_MS : false,
+      state.data?.pages.some(({ tasks }) => tasks.some((task) => !ENDED.has(task.state))) === true ? POLL_INTERVAL_MS : false,
   });
   const tasks = found.data?.pages.flatMap((page) => page.tasks) ?? [];
   return (

@@ -17,8 +17,8 @@ export interface OfferedTool {
 }
 
 /** Most pages read from a server's tool list, which might never end. */
-const MOST_PAGES = 20;
-const LONGEST_NAME = 64;
+const MAX_PAGES = 20;
+const MAX_NAME_LENGTH = 64;
 
 function toolOf(value: unknown): Omit<OfferedTool, "name" | "serverId" | "serverName"> | null {
   if (!isPlainObject(value) || typeof value.name !== "string" || value.name === "") return null;
@@ -39,7 +39,7 @@ function toolOf(value: unknown): Omit<OfferedTool, "name" | "serverId" | "server
 export async function toolsOfServer(server: PortalToolServer, signal?: AbortSignal): Promise<readonly OfferedTool[]> {
   const found: OfferedTool[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const result = await mcpRequest({
       serverId: server.mcp_server.id,
       method: "tools/list",
@@ -63,11 +63,11 @@ const spelled = (text: string) => text.replaceAll(/[^\w-]+/g, "_");
 export function namedTools(tools: readonly OfferedTool[]): readonly OfferedTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
-    const own = spelled(tool.tool).slice(0, LONGEST_NAME);
-    const isShared = tools.filter((other) => spelled(other.tool).slice(0, LONGEST_NAME) === own).length > 1;
-    const wanted = isShared ? `${spelled(tool.serverName)}__${own}`.slice(0, LONGEST_NAME) : own;
+    const own = spelled(tool.tool).slice(0, MAX_NAME_LENGTH);
+    const isShared = tools.filter((other) => spelled(other.tool).slice(0, MAX_NAME_LENGTH) === own).length > 1;
+    const wanted = isShared ? `${spelled(tool.serverName)}__${own}`.slice(0, MAX_NAME_LENGTH) : own;
     let name = wanted;
-    for (let count = 2; taken.has(name); count++) name = `${wanted.slice(0, LONGEST_NAME - 4)}_${count}`;
+    for (let count = 2; taken.has(name); count++) name = `${wanted.slice(0, MAX_NAME_LENGTH - 4)}_${count}`;
     taken.add(name);
     return { ...tool, name };
   });

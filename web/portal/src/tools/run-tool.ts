@@ -24,7 +24,7 @@ interface ToolRun {
   readonly onHeld: (approval: HeldApproval) => void;
 }
 
-const LOOK_AGAIN_MS = 20_000;
+const POLL_INTERVAL_MS = 20_000;
 
 /** The approval a refused call waits for; null for any other error. */
 function heldBy(error: unknown): HeldApproval | null {
@@ -70,7 +70,7 @@ interface Decision {
 /** Checks at each event from the gateway, and at an interval in case events are lost. */
 async function decision(id: string, signal: AbortSignal): Promise<Decision> {
   for (;;) {
-    const feedEvent = nextFeedEvent(LOOK_AGAIN_MS, signal);
+    const feedEvent = nextFeedEvent(POLL_INTERVAL_MS, signal);
     const decided = await decidedNow(id, signal).catch((error: unknown) => {
       // A failed poll does not end the wait: the call is still pending.
       if (error instanceof ApiError && (error.status === 0 || error.status >= 502)) return null;

@@ -24,10 +24,10 @@ interface InterfaceCall {
 }
 
 const FIRST_HEIGHT = 240;
-const MOST_HEIGHT = 900;
-const LEAST_HEIGHT = 60;
+const MAX_HEIGHT = 900;
+const MIN_HEIGHT = 60;
 /** How many of the interface's latest calls are listed. */
-const CALLS_TOLD = 5;
+const MAX_LISTED_CALLS = 5;
 
 /** A tool's interface in a sandboxed frame that can reach neither this page nor the network, unless an administrator allows hosts. */
 export function ToolApp({ serverId, serverName, uri, given, result }: ToolAppProps): ReactNode {
@@ -58,9 +58,9 @@ function AppFrame({ page, serverId, serverName, given, result }: Omit<ToolAppPro
     const bridge = bridgeFor(serverId, stop.signal, {
       input: input.current,
       page,
-      onHeight: (requestedHeight) => setHeight(Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, Math.ceil(requestedHeight)))),
+      onHeight: (requestedHeight) => setHeight(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.ceil(requestedHeight)))),
       onLink: setLink,
-      onCall: (call) => setCalls((before) => [...before.filter(({ id }) => id !== call.id), call].slice(-CALLS_TOLD)),
+      onCall: (call) => setCalls((before) => [...before.filter(({ id }) => id !== call.id), call].slice(-MAX_LISTED_CALLS)),
     });
     // Listens before the frame has content, so that its first message is not missed.
     void bridge.connect(new PostMessageTransport(view, view)).then(() => {

@@ -4,7 +4,7 @@ import { isPlainObject } from "./mcp-request.ts";
 
 const TOKEN = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** Deeper levels are not indented further. */
-const DEEPEST_INDENT = 20;
+const MAX_INDENT = 20;
 
 interface WrittenMember {
   readonly name: string;
@@ -47,7 +47,7 @@ function memberOf([name = '""', _colon, ...value]: readonly string[]): WrittenMe
 function indented(tokens: readonly string[]): string {
   let depth = 0;
   let before = "";
-  const line = () => `\n${"  ".repeat(Math.min(depth, DEEPEST_INDENT))}`;
+  const line = () => `\n${"  ".repeat(Math.min(depth, MAX_INDENT))}`;
   const written = tokens.map((token) => {
     const isFirst = before === "{" || before === "[";
     before = token;

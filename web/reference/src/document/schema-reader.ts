@@ -16,7 +16,7 @@ export interface SchemaReader {
   sampleOf(schema: DocumentSchema | undefined): unknown;
 }
 
-const DEEPEST_SAMPLE = 4;
+const MAX_SAMPLE_DEPTH = 4;
 const EMPTY: Readonly<Record<string, unknown>> = { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} };
 
 /** Reads schemas that may reference these. */
@@ -69,10 +69,10 @@ export function schemaReader(schemas: Readonly<Record<string, DocumentSchema>>):
     if (real.const !== undefined) return real.const;
     const forms = formsOf(real);
     if (forms !== undefined) return sampleOf(forms[0], depth + 1);
-    if (depth >= DEEPEST_SAMPLE) return null;
+    if (depth >= MAX_SAMPLE_DEPTH) return null;
     if (real.properties !== undefined)
       return Object.fromEntries((real.required ?? []).map((name) => [name, sampleOf(real.properties?.[name], depth + 1)]));
-    if (real.type === "array" && real.items !== undefined && depth < DEEPEST_SAMPLE - 1) return [sampleOf(real.items, depth + 1)];
+    if (real.type === "array" && real.items !== undefined && depth < MAX_SAMPLE_DEPTH - 1) return [sampleOf(real.items, depth + 1)];
     const type = typeof real.type === "string" ? real.type : real.type?.find((one) => one !== "null");
     return EMPTY[type ?? ""] ?? null;
   }

@@ -28,10 +28,10 @@ const NONE: ShownAnswer = {
   problem: null,
   isDone: false,
 };
-const MOST_SHOWN = 400_000;
+const MAX_SHOWN = 400_000;
 const IS_TEXT = /json|text|xml|javascript|^$/;
 
-const shown = (text: string) => ({ text: text.slice(0, MOST_SHOWN), left: Math.max(text.length - MOST_SHOWN, 0) });
+const shown = (text: string) => ({ text: text.slice(0, MAX_SHOWN), left: Math.max(text.length - MAX_SHOWN, 0) });
 
 /** Sends one request at a time and shows the response, a stream as it arrives. */
 export function useAnswer() {
