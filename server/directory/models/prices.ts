@@ -293,7 +293,7 @@ export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality
   return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));
 }
 
-/** Micro-dollars per million uses, as the vendors' pricing pages give them. */
+/** Micro-dollars per million uses. Comments name the section of the vendor's pricing page to compare them with. */
 const USUAL_TOOL_PRICES: Readonly<Partial<Record<PricedTool, MicroUsd>>> = {
   // OpenAI, API pricing, "Built-in tools": a file search call; a container of 1 GB.
   file_search: 2_500_000_000,
