@@ -153,8 +153,10 @@ test("a restore that was broken off is not finished with a backup of an older re
   const older = command("restore", backup, "--database-url", into.url, "--data-dir", join(folder, "older"));
   expect([await older.ended, older.said()]).toEqual([
     3,
-    "gatehouse restore: a restore of another backup into the database was broken off, and this backup is of an older release (it lacks " +
-      "9999_of_a_newer_release.sql): restore that other backup, or this one into a database without tables\n",
+    expect.stringContaining(
+      "gatehouse restore: a restore of another backup into the database was broken off, and this backup is of an older release (it lacks " +
+        "9999_of_a_newer_release.sql): restore that other backup, or this one into a database without tables\n",
+    ),
   ]);
   await into.close();
 });
