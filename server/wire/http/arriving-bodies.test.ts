@@ -42,8 +42,21 @@ function begin(server: Serving, headers: string, firstBytes = "x"): Sender {
   const { promise: answer, resolve } = Promise.withResolvers<string>();
   const socket = connect(server.port, "127.0.0.1");
   socket.write(`POST / HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n${firstBytes}`);
-  socket.on("data", (piece) => resolve(String(piece).split("\r\n\r\n")[1] ?? ""));
+  let received = "";
+  socket.on("data", (piece) => {
+    received += String(piece);
+    const body = bodyOf(received);
+    if (body !== null) resolve(body);
+  });
   return { socket, answer };
+}
+
+/** The body of an answer, or its first chunk: an answer to an upload that has not ended may come in chunks. Null until it is there. */
+function bodyOf(received: string): string | null {
+  const [head = "", rest] = received.split(/\r\n\r\n([\s\S]*)/);
+  if (rest === undefined) return null;
+  if (!/^transfer-encoding: chunked$/im.test(head)) return rest === "" ? null : rest;
+  return /^[\da-f]+\r\n([\s\S]*?)\r\n/i.exec(rest)?.[1] ?? null;
 }
 
 test.each([
