@@ -21,7 +21,7 @@ import { ConversationNotices } from "../directory/notices/conversation-notices.t
 import { PortalTokens } from "../directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import { RememberedPassages } from "../directory/knowledge/memory/remembered-passages.ts";
-import { ReturnedAddresses } from "../directory/web-search/given-addresses.ts";
+import { ReturnedAddresses } from "../directory/web-search/returned-addresses.ts";
 import { NamedTenants } from "../directory/named-tenants.ts";
 import { WorkloadTokens } from "../directory/identity/workload-tokens.ts";
 import { Snapshots } from "../directory/snapshots.ts";

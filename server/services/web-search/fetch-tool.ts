@@ -11,7 +11,7 @@ import { principalOf } from "../../road/principal.ts";
 import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { MAX_TEXT_LENGTH, USUAL_TEXT } from "./definitions.ts";
-import type { AddressHolder, ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
+import type { AddressHolder, ReturnedAddresses } from "../../directory/web-search/returned-addresses.ts";
 import { type PageReaders, readablePage, type ReadPage } from "./readable-page.ts";
 import { argumentFault } from "./search-tool.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";

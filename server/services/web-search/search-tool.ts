@@ -11,7 +11,7 @@ import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
 import { type BoundedCache, ENTRY_OVERHEAD } from "../../kernel/collections/bounded-cache.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { MAX_QUERY_LENGTH, MAX_SEARCH_RESULTS } from "./definitions.ts";
-import type { ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
+import type { ReturnedAddresses } from "../../directory/web-search/returned-addresses.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
 
 const given = z.strictObject({

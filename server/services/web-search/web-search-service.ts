@@ -11,7 +11,7 @@ import { META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, isRpcProblem, readRpc, resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { CAPABILITIES, INSTRUCTIONS, SERVER_INFO, TOOLS } from "./definitions.ts";
 import { fetchWeb, type FetchParts } from "./fetch-tool.ts";
-import type { ReturnedAddresses } from "../../directory/web-search/given-addresses.ts";
+import type { ReturnedAddresses } from "../../directory/web-search/returned-addresses.ts";
 import type { PageReaders, PdfReader } from "./readable-page.ts";
 import { searchWeb, type SearchParts } from "./search-tool.ts";
 import { resultOf } from "./tool-result.ts";
