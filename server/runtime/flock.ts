@@ -1,15 +1,9 @@
-import { dlopen } from "bun:ffi";
-import { LIBRARIES } from "./c-library.ts";
+import { cLibrary } from "./c-library.ts";
 
 export type Flock = (fd: number, operation: number) => number;
 
 export function loadFlock(): Flock {
-  for (const name of LIBRARIES) {
-    try {
-      return dlopen(name, { flock: { args: ["int", "int"], returns: "int" } }).symbols.flock;
-    } catch {
-      // Not this C library; try the next name.
-    }
-  }
-  throw new Error("no C library with flock was found");
+  const library = cLibrary({ flock: { args: ["int", "int"], returns: "int" } });
+  if (library === null) throw new Error("no C library with flock was found");
+  return library.symbols.flock;
 }

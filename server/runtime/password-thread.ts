@@ -1,5 +1,5 @@
-import { dlopen } from "bun:ffi";
 import { parentPort } from "node:worker_threads";
+import { cLibrary } from "./c-library.ts";
 import type { HashJob, HashJobDone } from "./passwords.ts";
 
 /** OWASP's first recommendation for argon2id: 19 MiB, two passes. */
@@ -11,15 +11,7 @@ const NICENESS = 5;
 
 /** Only on Linux does niceness apply to a single thread; elsewhere nothing is changed. */
 function stepBack(): void {
-  if (process.platform !== "linux") return;
-  for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
-    try {
-      dlopen(name, { nice: { args: ["int"], returns: "int" } }).symbols.nice(NICENESS);
-      return;
-    } catch {
-      // Not this C library; try the next name.
-    }
-  }
+  if (process.platform === "linux") cLibrary({ nice: { args: ["int"], returns: "int" } })?.symbols.nice(NICENESS);
 }
 
 function work({ id, kind, text, hash }: HashJob): HashJobDone {

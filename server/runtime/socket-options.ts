@@ -1,6 +1,6 @@
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
-import { LIBRARIES } from "./c-library.ts";
+import { cLibrary } from "./c-library.ts";
 
 /** The numbers of Linux; elsewhere the system's defaults stay. */
 const SOL_SOCKET = 1;
@@ -22,33 +22,28 @@ const INT_BYTES = 4;
  */
 export function probeSilentCallers(): void {
   if (process.platform !== "linux") return;
-  for (const name of LIBRARIES) {
-    try {
-      const { symbols, close } = dlopen(name, {
-        setsockopt: { args: ["int", "int", "int", "ptr", "u32"], returns: "int" },
-        getsockopt: { args: ["int", "int", "int", "ptr", "ptr"], returns: "int" },
-      });
-      const value = new Int32Array(1);
-      const length = new Uint32Array(1);
-      const isListening = (fd: number) => {
-        value[0] = 0;
-        length[0] = INT_BYTES;
-        return symbols.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0 && value[0] === 1;
-      };
-      const set = (fd: number, level: number, option: number, to: number) => {
-        value[0] = to;
-        symbols.setsockopt(fd, level, option, ptr(value), INT_BYTES);
-      };
-      for (const fd of readdirSync("/proc/self/fd").map(Number).filter(isListening)) {
-        set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-        set(fd, IPPROTO_TCP, TCP_KEEPIDLE, SECONDS);
-        set(fd, IPPROTO_TCP, TCP_KEEPINTVL, SECONDS);
-        set(fd, IPPROTO_TCP, TCP_KEEPCNT, MAX_UNANSWERED);
-      }
-      close();
-      return;
-    } catch {
-      // Not this C library; try the next name.
-    }
+  const library = cLibrary({
+    setsockopt: { args: ["int", "int", "int", "ptr", "u32"], returns: "int" },
+    getsockopt: { args: ["int", "int", "int", "ptr", "ptr"], returns: "int" },
+  });
+  if (library === null) return;
+  const { symbols, close } = library;
+  const value = new Int32Array(1);
+  const length = new Uint32Array(1);
+  const isListening = (fd: number) => {
+    value[0] = 0;
+    length[0] = INT_BYTES;
+    return symbols.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0 && value[0] === 1;
+  };
+  const set = (fd: number, level: number, option: number, to: number) => {
+    value[0] = to;
+    symbols.setsockopt(fd, level, option, ptr(value), INT_BYTES);
+  };
+  for (const fd of readdirSync("/proc/self/fd").map(Number).filter(isListening)) {
+    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, SECONDS);
+    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, SECONDS);
+    set(fd, IPPROTO_TCP, TCP_KEEPCNT, MAX_UNANSWERED);
   }
+  close();
 }

@@ -7,7 +7,7 @@ import type { Actor, Directory } from "../writes/write.ts";
 /** Whoever has the database, at the command line. */
 export const OPERATOR: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 
-/** For changes that neither encrypt nor hash anything. */
+/** For changes that encrypt nothing; one that sets a password brings its own `hashPassword`. */
 export function operatorDirectory(db: Database): Directory {
   return {
     ...{ db, clock: systemClock(), fallbackJudge: null },
