@@ -264,6 +264,7 @@ export interface Schema {
   audit_checkpoints: AuditCheckpointTable;
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
+  labelled_usage_hourly: UsageHourlyTable & { label: string; value: string };
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   model_usage_daily: {
     tenant_id: string;

@@ -289,6 +289,7 @@ export const ABOUT_NOBODY = [
   "knowledge_connectors",
   "knowledge_documents",
   "knowledge_vectors",
+  "labelled_usage_hourly",
   "mcp_server_snapshots",
   "mcp_servers",
   "model_usage_daily",

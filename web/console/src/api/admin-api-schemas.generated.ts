@@ -152,7 +152,8 @@ type Schema_InventoryTaken = { "found": number; "added": number; "skipped": read
 type Schema_AssetsSynced = { "added": number; "changed": number; "gone": number; "total": number; };
 type Schema_Asset = { "id": string; "tenant_id": string; "name": string; "asset_type": "model" | "mcp_server" | "virtual_mcp_server" | "agent" | "skill" | "knowledge_base" | "ai_system" | "local_ai_client" | "local_mcp_server" | "other"; "description": (string | null); "owner": (string | null); "criticality": ("low" | "medium" | "high" | "critical" | null); "tags": readonly (string)[]; "endpoint": (string | null); "governance_status": "governed" | "partially_governed" | "ungoverned" | "dismissed"; "status": "active" | "gone"; "source": ({ "kind": string; "id": string; } | null); "synced_at": (string | null); "created_at": string; "updated_at": string; };
 type Schema_UsageReport = { "usage": readonly (Schema_UsagePart)[]; "total": number; "page": number; "page_size": number; "from": string; "to": string; "totals": { "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; }; };
-type Schema_UsagePart = { "period"?: string; "resource_group_id"?: (string | null); "resource_group_name"?: (string | null); "api_key_id"?: (string | null); "api_key_name"?: (string | null); "model"?: string; "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; };
+type Schema_UsagePart = { "period"?: string; "resource_group_id"?: (string | null); "resource_group_name"?: (string | null); "api_key_id"?: (string | null); "api_key_name"?: (string | null); "model"?: string; "label"?: (string | null); "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; };
+type Schema_UsageLabels = { "labels": readonly ({ "name": string; "values": number; })[]; "from": string; "to": string; };
 type Schema_UsageImportProvider = { "id": string; "tenant_id": string; "provider_key": string; "name": string; "vendor": ("openai" | "anthropic" | "google" | "azure" | "aws" | null); "supported": boolean; "import_enabled": boolean; "import_schedule_cron": string; "import_mapping_policy": Schema_UsageImportMappingPolicy; "import_backfill_through": (string | null); "import_endpoint_override": (string | null); "import_account": (string | null); "has_api_key": boolean; "api_key_hint": (string | null); "split": ("key" | "project" | "resource" | "account" | null); "next_run_at": (string | null); "updated_at": (string | null); };
 type Schema_UsageImportMappingPolicy = { "mode": "auto_create" | "match_only"; };
 type Schema_UsageImportRun = { "id": string; "provider_id": string; "status": "queued" | "running" | "partial" | "succeeded" | "failed"; "cause": "schedule" | "manual"; "started_at": string; "finished_at": (string | null); "from": string; "to": string; "rows_imported": number; "unmatched": (number | null); "cost_usd": (number | null); "difference_usd": (number | null); "error": (string | null); };
@@ -379,6 +380,7 @@ export interface AdminApiSchemas {
   "Asset": Schema_Asset;
   "UsageReport": Schema_UsageReport;
   "UsagePart": Schema_UsagePart;
+  "UsageLabels": Schema_UsageLabels;
   "UsageImportProvider": Schema_UsageImportProvider;
   "UsageImportMappingPolicy": Schema_UsageImportMappingPolicy;
   "UsageImportRun": Schema_UsageImportRun;
