@@ -9,6 +9,7 @@ const PLACES = [
   ["mcp_servers", "id", "api_key_sealed"],
   ["usage_import_settings", "provider_id", "api_key_sealed"],
   ["web_search_providers", "id", "api_key_sealed"],
+  ["webhooks", "id", "endpoint_sealed"],
   ["identity_providers", "id", "client_secret_sealed"],
   ["knowledge_connectors", "id", "credential_sealed"],
 ] as const;

@@ -333,6 +333,8 @@ export const ABOUT_NOBODY = [
   "virtual_servers",
   "web_search_addresses",
   "web_search_providers",
+  "webhook_deliveries",
+  "webhooks",
   "usage_import_buckets",
   "usage_import_mappings",
   "usage_import_runs",

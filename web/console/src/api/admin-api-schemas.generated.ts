@@ -82,6 +82,8 @@ type Schema_SkillGroup = { "id": string; "name": string; "inherited": boolean; "
 type Schema_SkillBindingResult = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; };
 type Schema_SkillUnbindingResult = { "unbound": readonly (string)[]; "not_bound": readonly (string)[]; };
 type Schema_WebSearchProvider = { "id": string; "tenant_id": string; "name": string; "kind": "brave" | "tavily" | "exa" | "searxng"; "base_url": string; "has_api_key": boolean; "api_key_hint": (string | null); "price_per_search_usd": (number | null); "safe_search": "off" | "moderate" | "strict"; "country": (string | null); "language": (string | null); "max_results": number; "timeout": number; "cache_seconds": number; "priority": number; "enabled": boolean; "server_id": string; "created_at": string; "updated_at": string; };
+type Schema_Webhook = { "id": string; "tenant_id": string; "name": string; "format": "standard" | "slack"; "url_origin": string; "has_signing_secret": boolean; "events": readonly ("alert.raised" | "approval.requested" | "drift_finding.opened")[]; "enabled": boolean; "last_delivered_at": (string | null); "last_failed_at": (string | null); "last_error": (string | null); "created_at": string; "updated_at": string; };
+type Schema_WebhookTest = { "queued": true; };
 type Schema_KnowledgeBase = { "id": string; "name": string; "description": (string | null); "enabled": boolean; "top_k": number; "similarity_threshold": number; "max_context_tokens": number; "document_count": number; "ready_count": number; "created_at": string; "updated_at": string; "tenant_id": string; "embedding_model_id": (string | null); "indexing_group_id": (string | null); "group_ids": readonly (string)[]; };
 type Schema_KnowledgeDocument = { "id": string; "knowledge_base_id": string; "name": string; "kind": "text" | "markdown" | "csv" | "html" | "pdf" | "docx" | "pptx" | "xlsx" | "email"; "size_bytes": number; "digest": string; "metadata": { [name: string]: unknown }; "status": "queued" | "processing" | "ready" | "failed"; "reason": (string | null); "chunk_count": number; "permissions": ({ "connector_type": "directory" | "s3" | "git"; "identities": readonly (string)[]; } | null); "created_at": string; "updated_at": string; "processed_at": (string | null); };
 type Schema_KnowledgeSearchAnswer = { "passages": readonly (Schema_KnowledgePassage)[]; "by_vectors": boolean; "why_not_by_vectors": (string | null); "duration_ms": number; };
@@ -309,6 +311,8 @@ export interface AdminApiSchemas {
   "SkillBindingResult": Schema_SkillBindingResult;
   "SkillUnbindingResult": Schema_SkillUnbindingResult;
   "WebSearchProvider": Schema_WebSearchProvider;
+  "Webhook": Schema_Webhook;
+  "WebhookTest": Schema_WebhookTest;
   "KnowledgeBase": Schema_KnowledgeBase;
   "KnowledgeDocument": Schema_KnowledgeDocument;
   "KnowledgeSearchAnswer": Schema_KnowledgeSearchAnswer;
