@@ -39,6 +39,7 @@ export const webhook = z
     tenant_id: z.string(),
     name: z.string(),
     format,
+    has_url: z.literal(true),
     url_origin: z.string().describe("scheme, host and port of the address"),
     has_signing_secret: z.boolean(),
     events: z.array(z.enum(WEBHOOK_EVENTS)),

@@ -33,6 +33,7 @@ const read = (row: WebhookRow): Webhook => ({
   tenant_id: row.tenant_id,
   name: row.name,
   format: row.format as Webhook["format"],
+  has_url: true,
   url_origin: row.url_origin,
   has_signing_secret: row.has_signing_secret,
   events: row.events as Webhook["events"],
