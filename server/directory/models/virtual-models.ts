@@ -98,6 +98,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     residency_region: null,
     routing_group_id: group.id,
     routing_weight: 1,
+    fallback_on: ["failure"],
     is_healthy: null,
     health_checked_at: null,
     icon_url: null,
