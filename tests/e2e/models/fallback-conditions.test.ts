@@ -205,7 +205,7 @@ describe.each(Object.keys(CLIENTS))("a member named for it takes over what anoth
   );
 });
 
-const asked = () => vendor.seen.map(({ body }) => (JSON.parse(body) as { model: string }).model);
+const asked = () => vendor.seen.map(({ body }) => (JSON.parse(body) as { model?: string }).model);
 
 describe("without a member named for it", () => {
   test.each(["chat-long", "chat-error", "chat-filtered"])("the answer %s is the caller's, whole and streamed", async (refusing) => {
@@ -237,6 +237,17 @@ describe("without a member named for it", () => {
     const response = await ask(id);
     expect([response.status, asked().at(-1)]).toEqual([400, "chat-long"]);
   });
+});
+
+test.each(["gemini-blocked", "gemini-filtered"])("a stream that is nothing but a refusal is an answer: %s", async (refusing) => {
+  const id = `alone-${refusing}`;
+  await group(id, { num_retries: 2 });
+  await member(id, refusing);
+  const before = vendor.seen.length;
+  const response = await ask(id, { stream: true });
+  expect(await response.text()).toContain('"finish_reason":"content_filter"');
+  expect(asked().slice(before)).toHaveLength(1);
+  expect(await rowFor(response)).toMatchObject({ success: true, llm_used_fallback: false });
 });
 
 test("a stream whose content has begun stays where it is", async () => {

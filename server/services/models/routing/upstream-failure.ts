@@ -82,7 +82,7 @@ export function failureOfRefusal(refusal: Refusal, told: string | null = null): 
     // A picture or text that one model declined is not tried at others, unless they are named for that.
     again: isDeclined ? "nowhere" : permanent ? "elsewhere" : "anywhere",
     coolMs: permanent ? ACCOUNT_COOL_MS : null,
-    refusedFor: isDeclined ? "content_filter" : told === null ? undefined : (refusedFor(400, told) ?? undefined),
+    refusedFor: isDeclined ? "content_filter" : told === null ? undefined : (refusedFor(400, told.slice(0, 4096)) ?? undefined),
   };
 }
 
