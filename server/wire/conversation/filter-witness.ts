@@ -31,9 +31,12 @@ export class FilterWitness {
     this.note(this.reader.end().events);
   }
 
-  /** Whether what came until now may still turn out to be a refusal; false for a stream that the reader cannot read. */
-  get mayBeRefused(): boolean {
-    return this.understands && !this.hasContent;
+  /**
+   * Whether what came until now may still turn out to be a refusal. `length`: of the output so far; whatever it is, it is content if it is not
+   * the text of a refusal, also if the reader has no event for it.
+   */
+  mayBeRefused(length: number): boolean {
+    return this.understands && !this.hasContent && (length === 0 || this.refusals.size > 0);
   }
 
   /** Whether a refusal is all that the answer holds; known at its end. */

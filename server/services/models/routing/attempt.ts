@@ -178,7 +178,10 @@ async function beginStream(
   if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {
-      while (codec.providerError === null && (!codec.begun || (witness?.mayBeRefused === true && codec.closed !== true))) {
+      while (
+        codec.providerError === null &&
+        (!codec.begun || (witness?.mayBeRefused(codec.outputLength) === true && codec.closed !== true))
+      ) {
         const { done, value } = await upstream.read();
         if (done) {
           const ending = codec.end();

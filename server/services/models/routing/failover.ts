@@ -14,7 +14,7 @@ import { withRequestedServing } from "../../../wire/serving.ts";
 import { hasNoCounts } from "../../../wire/usage.ts";
 import { requestedTierOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
-import { Candidates } from "./candidates.ts";
+import { CallMembers } from "./call-members.ts";
 import { chooseMember } from "./choose.ts";
 import { droppedHeader } from "../requests/dropped-parameters.ts";
 import { linkedAbort } from "../linked-abort.ts";
@@ -22,7 +22,7 @@ import type { ModelRequest, PreparedRequest } from "../requests/model-request.ts
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
 import { pause } from "./pause.ts";
-import { failureOfRefusedAnswer, OUTCOMES, type RefusedAttempt } from "./refused-attempt.ts";
+import { failureOfRefusedAnswer, OUTCOMES_TAKEN_OVER, type RefusedAttempt } from "./refused-attempt.ts";
 import type { Failure } from "./upstream-failure.ts";
 
 /** The dependencies of failover besides those of an attempt. */
@@ -72,7 +72,7 @@ export class Failover {
   private readonly parts: FailoverParts;
   private readonly rules: CircuitRules;
   private readonly timeoutMs: number;
-  private candidates: Candidates;
+  private candidates: CallMembers;
   private retriesLeft: number;
   /** The provider's refusal to answer, until another member is asked instead. */
   private refused: RefusedAttempt | null = null;
@@ -87,7 +87,7 @@ export class Failover {
     this.route = route;
     this.parts = parts;
     const { group } = route;
-    this.candidates = new Candidates(route.members, parts.health);
+    this.candidates = new CallMembers(route.members, parts.health);
     this.retriesLeft = group?.retries ?? 0;
     this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
     this.rules = {
@@ -105,7 +105,7 @@ export class Failover {
       const member = await this.next(last);
       if (member === null) return last === null ? this.noneHealthy() : this.ending(last);
       if (this.isTooLong(member.model)) {
-        this.skipped(member.model, OUTCOMES.context_window);
+        this.skipped(member.model, OUTCOMES_TAKEN_OVER.context_window);
         this.candidates.refused(member.model, "context_window");
         continue;
       }
@@ -143,7 +143,7 @@ export class Failover {
           ? []
           : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
     const able = inRegion.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
-    this.candidates = new Candidates(able.length > 0 ? able : inRegion, this.parts.health);
+    this.candidates = new CallMembers(able.length > 0 ? able : inRegion, this.parts.health);
     if (inRegion.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";
@@ -312,7 +312,7 @@ export class Failover {
   private directed(model: ModelEntry, failure: Failure): Failure {
     const { refusedFor } = failure;
     if (refusedFor === undefined || !this.candidates.hasOtherFor(model, refusedFor)) return { ...failure, refusedFor: undefined };
-    return { ...failure, outcome: OUTCOMES[refusedFor], again: "elsewhere", coolMs: null };
+    return { ...failure, outcome: OUTCOMES_TAKEN_OVER[refusedFor], again: "elsewhere", coolMs: null };
   }
 
   private answered(model: ModelEntry, latencyMs: number, answer: Answer): void {

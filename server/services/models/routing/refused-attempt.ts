@@ -6,7 +6,7 @@ import type { RefusedFor } from "../../../wire/refused-for.ts";
 import type { AnsweredAttempt, FailedAttempt } from "./attempt-result.ts";
 
 /** The outcome of an attempt after which a member took over for that reason. */
-export const OUTCOMES: Readonly<Record<RefusedFor, string>> = {
+export const OUTCOMES_TAKEN_OVER: Readonly<Record<RefusedFor, string>> = {
   context_window: "context_window_exceeded",
   content_filter: "content_filtered",
 };
@@ -24,7 +24,7 @@ export interface RefusedAttempt {
 /** The failure that such an attempt is if another member answers. */
 export function failureOfRefusedAnswer({ answer }: AnsweredAttempt): FailedAttempt {
   return {
-    failure: { outcome: OUTCOMES.content_filter, answer, again: "nowhere", coolMs: null, refusedFor: "content_filter" },
+    failure: { outcome: OUTCOMES_TAKEN_OVER.content_filter, answer, again: "nowhere", coolMs: null, refusedFor: "content_filter" },
     usage: answer.kind === "stream" ? streamUsage(answer) : answer.usage,
     status: answer.status,
   };

@@ -6,7 +6,7 @@ import type { MemberHealth } from "./member-health.ts";
 const AFTER_FAILURES: NonNullable<RoutingMember["fallbackOn"]> = ["failure"];
 
 /** The members that may serve one call, and which of them may still be asked after what the others answered. */
-export class Candidates {
+export class CallMembers {
   /** All members that may serve the call. */
   readonly members: readonly RoutingMember[];
   readonly tried = new Set<ModelEntry>();
