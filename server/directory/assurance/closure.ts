@@ -74,10 +74,7 @@ async function modelsIn({ directory, tenantId, chain }: ClosureReach): Promise<C
   const entries: [string, ContractClauses["models"][string]][] = [];
   for (const id of new Set(chain.flatMap((row) => row.model_ids))) {
     const model = await models.get(directory, tenantId, id);
-    // Approved systems do not change with a member that is as it is by default.
-    const { fallback_on: fallbackOn, ...rest } = model;
-    const digest = configurationDigest(String(fallbackOn) === "failure" ? rest : model);
-    entries.push([id, { name: model.name, digest, provider: model.provider, region: model.residency_region }]);
+    entries.push([id, { name: model.name, digest: configurationDigest(model), provider: model.provider, region: model.residency_region }]);
   }
   return byId(entries);
 }

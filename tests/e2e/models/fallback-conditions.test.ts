@@ -169,6 +169,13 @@ const CLIENTS: Record<string, (model: string, streams: boolean) => Promise<strin
       text += one.choices[0]?.delta.content ?? "";
     return text;
   },
+  async "OpenAI's Responses"(model, streams) {
+    if (!streams) return (await openai().responses.create({ model, input: "Hi" })).output_text;
+    let text = "";
+    for await (const one of await openai().responses.create({ model, input: "Hi", stream: true }))
+      if (one.type === "response.output_text.delta") text += one.delta;
+    return text;
+  },
   async Anthropic(model, streams) {
     const asked = { model, max_tokens: 10, messages };
     const message = streams ? await anthropic().messages.stream(asked).finalMessage() : await anthropic().messages.create(asked);
@@ -182,7 +189,7 @@ const CLIENTS: Record<string, (model: string, streams: boolean) => Promise<strin
   },
 };
 
-describe.each(Object.keys(CLIENTS))("a member named for it takes over what another's provider refuses, for %s's client:", (client) => {
+describe.each(Object.keys(CLIENTS))("a member named for it takes over what another's provider refuses, for the client of %s:", (client) => {
   test.each(NAMES.flatMap((name) => [[name, "whole", false] as const, [name, "streamed", true] as const]))(
     "%s, %s",
     async (name, _how, streams) => {
