@@ -55,7 +55,7 @@ test("the alert rules use existing metrics only, and have a severity and a summa
 
 /** Outcomes of provider attempts that are not the provider's fault. */
 const NO_FAULT = [
-  ...["served", "upstream_rejected", "picture_declined", "speech_declined"],
+  ...["served", "upstream_rejected", "picture_declined", "speech_declined", "context_window_exceeded", "content_filtered"],
   ...["client_disconnected", "access_ended", "gateway_interrupted"],
 ];
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 import { maxTokensParameter, upstreamKey } from "./providers.ts";
-import { routingGroupId } from "./routing-groups.ts";
+import { fallbackConditions, routingGroupId } from "./routing-groups.ts";
 
 export const MODES = [
   "chat",
@@ -206,6 +206,12 @@ const written = {
     .max(1_000_000)
     .optional()
     .describe("share of the group's calls; 0: only if no other member can serve; default: 1"),
+  fallback_on: fallbackConditions
+    .optional()
+    .describe(
+      "when it takes over calls from other members of its routing group: failure (they cannot serve them), context_window (the request is too " +
+        "long for them), content_filter (their provider's filter refused it); default: failure",
+    ),
   icon_url: httpUrl.nullable().optional(),
   group_ids: z.array(recordId).max(1000).optional().describe("resource groups it is granted to directly; a change replaces all of them"),
 };
@@ -297,6 +303,7 @@ export const model = z
     residency_region: z.string().nullable(),
     routing_group_id: z.string().nullable(),
     routing_weight: z.number(),
+    fallback_on: fallbackConditions,
     is_healthy: z.boolean().nullable().describe("what the last probe found; null: never probed"),
     health_checked_at: timestamp.nullable(),
     icon_url: z.string().nullable(),

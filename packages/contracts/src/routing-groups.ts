@@ -9,6 +9,17 @@ export const ROUTING_STRATEGIES = ["simple-shuffle", "least-busy", "latency-base
 export type RoutingStrategy = (typeof ROUTING_STRATEGIES)[number];
 const routingStrategy = z.enum(ROUTING_STRATEGIES);
 
+/**
+ * What makes a member take over a call that another member did not serve: the failure of that member, a request longer than its context
+ * window, or a refusal by its provider's content filter.
+ */
+export const FALLBACK_CONDITIONS = ["failure", "context_window", "content_filter"] as const;
+export type FallbackCondition = (typeof FALLBACK_CONDITIONS)[number];
+export const fallbackConditions = z
+  .array(z.enum(FALLBACK_CONDITIONS))
+  .max(FALLBACK_CONDITIONS.length)
+  .refine((all) => new Set(all).size === all.length, "must name each condition once");
+
 const groupMode = z.enum(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation", "rerank"]);
 
 export const routingGroupId = z
@@ -49,6 +60,7 @@ const routingMember = z
     model_id: recordId,
     name: z.string(),
     routing_weight: z.number().int().describe("0: only if no member of weight 1 or more can serve"),
+    fallback_on: fallbackConditions,
   })
   .meta({ id: "RoutingMember" });
 

@@ -1,5 +1,6 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
+import { FALLBACK_SETTINGS, readFallbacks } from "./litellm-fallbacks.ts";
 import { addGuardrails } from "./litellm-guardrails.ts";
 import { numberWritten } from "./litellm-numbers.ts";
 import { addToolServers } from "./litellm-tool-servers.ts";
@@ -10,8 +11,7 @@ export interface Routing {
   readonly strategy: string;
   /** Settings of every routing group. */
   readonly settings: ConfigEntry;
-  /** Fallbacks by public name; those of `*` apply to all names without their own. */
-  readonly fallbacks: ReadonlyMap<string, readonly string[]>;
+  readonly fallbacks: ReturnType<typeof readFallbacks>;
   readonly aliases: ReadonlyMap<string, string>;
 }
 
@@ -73,7 +73,8 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "litellm_settings.default_team_params": "a team is a resource group below this one, with limits and models of its own",
   "litellm_settings.default_key_generate_params": OF_A_GROUP,
   "litellm_settings.upperbound_key_generate_params": OF_A_GROUP,
-  "router_settings.enable_pre_call_checks": "members of a routing group are chosen within the rates and the allowed regions of each",
+  "router_settings.enable_pre_call_checks":
+    "members of a routing group are chosen within the rates and the allowed regions of each; one with context_window in fallback_on takes requests that are too long for the others (docs/guides/routing.md)",
   "router_settings.provider_budget_config": "budgets are of resource groups, and of models in them (docs/guides/limits.md)",
   "router_settings.retry_policy": "num_retries is for every failure that another attempt may mend",
   "router_settings.model_group_retry_policy": "num_retries is for every failure that another attempt may mend",
@@ -90,10 +91,7 @@ const ROUTER = new Set([
   "allowed_fails",
   "cooldown_time",
   "retry_after",
-  "fallbacks",
-  "default_fallbacks",
-  "context_window_fallbacks",
-  "content_policy_fallbacks",
+  ...FALLBACK_SETTINGS,
   "model_group_alias",
 ]);
 const LITELLM = new Set([
@@ -101,10 +99,7 @@ const LITELLM = new Set([
   "num_retries",
   "request_timeout",
   "allowed_fails",
-  "fallbacks",
-  "default_fallbacks",
-  "context_window_fallbacks",
-  "content_policy_fallbacks",
+  ...FALLBACK_SETTINGS,
   "max_budget",
   "budget_duration",
 ]);
@@ -123,7 +118,7 @@ export function importLitellmSettings(config: ConfigEntry, group: string, variab
   addGuardrails(config["guardrails"], group, variables, into);
   addBudget(litellm, group, into);
   addToolServers(entryOf(config["mcp_servers"]), group, variables, into);
-  return { ...routingOf(router, litellm, into), fallbacks: fallbacksOf(router, litellm, into), aliases: aliasesOf(router, into) };
+  return { ...routingOf(router, litellm, into), fallbacks: readFallbacks(router, litellm, into), aliases: aliasesOf(router, into) };
 }
 
 function entryOf(value: ConfigValue | undefined): ConfigEntry {
@@ -158,28 +153,6 @@ function routingOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): P
   take("cooldown_time", router["cooldown_time"], 86_400);
   take("retry_after", router["retry_after"], 86_400);
   return { strategy: strategy ?? "simple-shuffle", settings };
-}
-
-function fallbacksOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): Map<string, readonly string[]> {
-  const found = new Map<string, readonly string[]>();
-  const usual = router["default_fallbacks"] ?? litellm["default_fallbacks"];
-  if (Array.isArray(usual))
-    found.set(
-      "*",
-      usual.filter((one) => typeof one === "string"),
-    );
-  const given = router["fallbacks"] ?? litellm["fallbacks"];
-  for (const one of Array.isArray(given) ? given.filter(isConfigEntry) : [])
-    for (const [name, others] of Object.entries(one))
-      if (Array.isArray(others))
-        found.set(
-          name,
-          others.filter((other) => typeof other === "string"),
-        );
-  for (const name of ["context_window_fallbacks", "content_policy_fallbacks"])
-    if (router[name] !== undefined || litellm[name] !== undefined)
-      into.note(`${name}: has no equivalent; a request that is too long, or refused for what it says, gets its answer and is not moved`);
-  return found;
 }
 
 function aliasesOf(router: ConfigEntry, into: Imported): Map<string, string> {

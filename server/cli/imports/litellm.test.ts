@@ -255,6 +255,35 @@ test("fallbacks keep their order; where weights make the order impossible, a not
   expect(shared.notes).toContain('fallbacks: those of "a" (z, m) are asked by chance and not in their order');
 });
 
+test("fallbacks for requests that are too long or refused for their content are members for those only", async () => {
+  const names = ["a", "b", "c", "d"].map((name) => model(name, `model: openai/${name}`)).join("");
+  const { into, notes } = await imported(`model_list:
+${names}litellm_settings: { context_window_fallbacks: [{ a: [d, b] }, { nobody: [a] }], content_policy_fallbacks: [{ a: [b, { model: c }] }] }
+router_settings: { fallbacks: [{ a: [b] }], content_policy_fallbacks: [] }
+`);
+  const members = into.all("llms").filter(({ routing_group_id: id }) => id === "a");
+  expect(members.map(({ name, routing_weight: weight, fallback_on: on }) => [name, weight, on])).toEqual([
+    ["a at openai", undefined, undefined],
+    ["a falls back to b", 0, ["failure", "context_window", "content_filter"]],
+    ["a falls back to d", 0, ["context_window"]],
+  ]);
+  expect(into.all("routing_groups")).toHaveLength(1);
+  expect(notes).toContain('context_window_fallbacks: "nobody" is no model, so its fallbacks (a) were left out');
+  expect(notes).toContain("content_policy_fallbacks: a: an entry that is more than a model's name has no equivalent");
+  expect(notes).not.toContain("has no equivalent; a request that is too long");
+});
+
+test("of fallbacks in both sections those of the router are imported, and a note names the others", async () => {
+  const names = ["a", "b", "c"].map((name) => model(name, `model: openai/${name}`)).join("");
+  const { of, notes } = await imported(`model_list:
+${names}litellm_settings: { fallbacks: [{ a: [b] }], context_window_fallbacks: [{ a: [b, c] }] }
+router_settings: { fallbacks: [{ a: [c] }] }
+`);
+  expect(of("llms", "name")).toEqual(["a at openai", "a falls back to c", "a falls back to b", "b", "c"]);
+  expect(notes).toContain("litellm_settings.fallbacks: was left out, for LiteLLM uses those of router_settings");
+  expect(notes).not.toContain("litellm_settings.context_window_fallbacks");
+});
+
 test("an unsupported setting is reported with its equivalent, without a complaint about its unset variable", async () => {
   const { notes } = await imported(`model_list:
 ${model("a", 'model: azure/a, api_base: "https://r.openai.azure.com", tenant_id: os.environ/NOT_SET, client_id: ci')}teams: [{ team_id: t }]

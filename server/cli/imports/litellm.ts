@@ -3,6 +3,7 @@ import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configurat
 import { Imported } from "./imported.ts";
 import type { Environment } from "../configuration/secrets.ts";
 import { keyFor } from "./written-names.ts";
+import { namesAfter, noteFallbacksOfNobody, noteLostOrder, type Spare, sparesOf } from "./litellm-fallbacks.ts";
 import { importLitellmSettings, type Routing } from "./litellm-settings.ts";
 import { type KnownFacts, type PlacedDeployment, placedByCatalog } from "./litellm-catalog.ts";
 import { readDeployment } from "./litellm-deployment.ts";
@@ -76,13 +77,10 @@ export async function importLitellm(
     else if (byName.has(alias))
       into.note(`router_settings.model_group_alias.${alias}: a model has that name too; it keeps it, and the alias was left out`);
     else {
-      const spares = sparesOf(alias, target, byName, routing, into);
-      addRoutingGroup(alias, deployments, doingTheSame(alias, deployments, spares, into), routing, group, into);
+      addRoutingGroup(alias, deployments, sparesFor(alias, target, deployments, byName, routing, into), routing, group, into);
     }
   }
-  for (const [name, others] of routing.fallbacks)
-    if (name !== "*" && !byName.has(name) && !routing.aliases.has(name))
-      into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
+  noteFallbacksOfNobody(routing.fallbacks, (name) => byName.has(name) || routing.aliases.has(name), into);
   reportCopiedRates(into);
   stopAtBudget(group, into);
   into.noteUnpriced();
@@ -132,29 +130,22 @@ function addModels(
   group: string,
   into: Imported,
 ): void {
-  const spares = sparesOf(name, name, byName, routing, into);
   const [only] = deployments;
-  const others = doingTheSame(name, deployments, spares, into);
-  if (deployments.length === 1 && others.length === 0 && only !== undefined) into.add("llms", name, modelOf(name, only, group));
-  else addRoutingGroup(name, deployments, others, routing, group, into);
+  const spares = sparesFor(name, name, deployments, byName, routing, into);
+  if (deployments.length === 1 && spares.length === 0 && only !== undefined) into.add("llms", name, modelOf(name, only, group));
+  else addRoutingGroup(name, deployments, spares, routing, group, into);
 }
 
-/** The fallbacks for `name`, which stands for the model `target`. */
-function sparesOf(
+function sparesFor(
   name: string,
   target: string,
+  deployments: readonly PlacedDeployment[],
   byName: ReadonlyMap<string, readonly PlacedDeployment[]>,
-  routing: Routing,
+  { fallbacks, aliases }: Routing,
   into: Imported,
-): PlacedDeployment[] {
-  const { fallbacks, aliases } = routing;
-  return (fallbacks.get(name) ?? fallbacks.get(target) ?? fallbacks.get("*") ?? [])
-    .filter((other) => other !== name && other !== target)
-    .flatMap((other) => {
-      const found = byName.get(other) ?? byName.get(aliases.get(other) ?? "");
-      if (found === undefined) into.note(`fallbacks: "${other}" is no model, so it is none for "${name}"`);
-      return found ?? [];
-    });
+): Spare[] {
+  const find = (other: string) => byName.get(other) ?? byName.get(aliases.get(other) ?? "");
+  return sparesOf({ name, target, use: useOf(deployments) }, fallbacks, find, into);
 }
 
 /** The mode of a public name's group: the first mode of its first deployment that routing groups support. */
@@ -162,33 +153,27 @@ function useOf([first]: readonly PlacedDeployment[]): string | undefined {
   return first?.modes.find((mode) => GROUP_MODES.has(mode));
 }
 
-/** Those of `others` that can be in one routing group with the deployments of `name`; the rest is noted. */
-function doingTheSame(
-  name: string,
-  deployments: readonly PlacedDeployment[],
-  others: readonly PlacedDeployment[],
-  into: Imported,
-): PlacedDeployment[] {
-  const use = useOf(deployments);
-  const misfits = others.filter(({ modes }) => use === undefined || !modes.includes(use));
-  for (const misfit of new Set(misfits.map((one) => one.publicName).filter((other) => other !== name)))
-    into.note(`fallbacks: "${misfit}" does not serve ${use ?? deployments[0]?.modes[0] ?? ""}, so it is none for "${name}"`);
-  for (const { at } of misfits.filter(({ publicName }) => publicName === name))
+/** Those of `others` that can be in one routing group with the first deployment of their name; the rest is noted. */
+function doingTheSame(first: PlacedDeployment, others: readonly PlacedDeployment[], into: Imported): PlacedDeployment[] {
+  const use = useOf([first]);
+  return others.filter(({ modes, at }) => {
+    if (use !== undefined && modes.includes(use)) return true;
     into.note(`${at}: cannot share the name with the one before, for one routing group is for one mode of all; it was left out`);
-  return others.filter((one) => !misfits.includes(one));
+    return false;
+  });
 }
 
 function addRoutingGroup(
   name: string,
   all: readonly PlacedDeployment[],
-  spares: readonly PlacedDeployment[],
+  spares: readonly Spare[],
   routing: Routing,
   group: string,
   into: Imported,
 ): void {
   const [first, ...further] = all;
   if (first === undefined) return;
-  const deployments = [first, ...doingTheSame(first.publicName, all, further, into)];
+  const deployments = [first, ...doingTheSame(first, further, into)];
   const mode = useOf(deployments);
   if (mode === undefined) {
     into.add("llms", name, modelOf(name, first, group));
@@ -196,7 +181,7 @@ function addRoutingGroup(
   }
   const id = into.freeName("routing_groups", keyFor(name));
   const hasOrder = deployments.some(({ order }) => order !== null);
-  const spareNames = [...new Set(spares.map(({ publicName }) => publicName))];
+  const spareNames = namesAfter("failure", spares);
   // Fallbacks of several names are tried name by name, which cannot be expressed if members share calls by weight.
   const isOrdered = hasOrder || (deployments.length === 1 && spareNames.length > 1);
   const below = isOrdered && spareNames.length > 1 ? spareNames.length : 0;
@@ -204,6 +189,7 @@ function addRoutingGroup(
     into.note(
       `fallbacks: those of "${name}" (${spareNames.join(", ")}) are asked by chance and not in their order, for it has several deployments`,
     );
+  noteLostOrder(name, spares, into);
   into.add("routing_groups", id, {
     id,
     name,
@@ -222,12 +208,13 @@ function addRoutingGroup(
     });
   }
   // Used only if no other is available: in order if all members are ordered, otherwise by weight.
-  for (const one of spares) {
+  for (const { deployment: one, on } of spares) {
     const own = into.freeName("llms", `${name} falls back to ${one.publicName}`);
     into.addMember(group, own, {
       ...modelOf(own, one, group),
       routing_group_id: id,
-      routing_weight: below === 0 ? 0 : below - spareNames.indexOf(one.publicName),
+      routing_weight: below === 0 || !on.includes("failure") ? 0 : below - spareNames.indexOf(one.publicName),
+      ...(String(on) === "failure" ? {} : { fallback_on: on }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import { servedWindow } from "../../directory/models/served-window.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { modesOfGroup } from "./group-modes.ts";
 
@@ -28,7 +29,7 @@ export function usableModelOf(model: ModelEntry): UsableModel {
   };
 }
 
-/** Context window and output limit are the smallest among the usable members; null if the group has none or is disabled. */
+/** The output limit is the smallest among the usable members, and so is the context window unless others take over longer requests; null if the group has none or is disabled. */
 export function usableGroupOf(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
   if (!group.enabled) return null;
   const members = group.members.filter(({ model }) => scope.granted.has(model.id) && model.enabled);
@@ -43,7 +44,7 @@ export function usableGroupOf(scope: GroupScope, group: RoutingGroupEntry): Usab
     ),
     ownedBy: "gatehouse",
     createdSeconds: group.createdSeconds,
-    contextWindow: smallest(members.map(({ model }) => model.contextWindow)),
+    contextWindow: servedWindow(members.map(({ model, ...member }) => ({ ...member, contextWindow: model.contextWindow }))),
     maxOutputTokens: smallest(members.map(({ model }) => model.maxOutputTokens)),
   };
 }

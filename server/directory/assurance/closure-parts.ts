@@ -23,9 +23,13 @@ const BESIDE = new Set([
   ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "credential_settings", "icon_url", "outdated"],
 ]);
 
+/** Members left out while they are as by default, so that contracts from before they existed still hold: the JSON of the default. */
+const UNLESS_DEFAULT: Readonly<Record<string, string>> = { fallback_on: '["failure"]' };
+
 /** SHA-256, in hex, of a record's configuration as the admin API shows it and the admin log keeps it. */
 export function configurationDigest(record: object): string {
-  return sha256Hex(canonicalJson(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))));
+  const counted = Object.entries(record).filter(([name, value]) => !BESIDE.has(name) && JSON.stringify(value) !== UNLESS_DEFAULT[name]);
+  return sha256Hex(canonicalJson(Object.fromEntries(counted)));
 }
 
 export interface ClosureReach {

@@ -42,6 +42,7 @@ export function readModel(row: ModelRow): Model {
     residency_region: row.residency_region,
     routing_group_id: row.routing_group_id,
     routing_weight: row.routing_weight,
+    fallback_on: row.fallback_on as Model["fallback_on"],
     is_healthy: row.is_healthy,
     health_checked_at: row.health_checked_at?.toISOString() ?? null,
     icon_url: row.icon_url,

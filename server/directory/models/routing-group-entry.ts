@@ -1,4 +1,4 @@
-import type { RoutingStrategy } from "@gatehouse/contracts/routing-groups";
+import type { FallbackCondition, RoutingStrategy } from "@gatehouse/contracts/routing-groups";
 import type { Selectable } from "kysely";
 import type { ModelTable, RoutingGroupTable } from "../../store/tables/models.ts";
 import type { ModelEntry } from "./model-entry.ts";
@@ -37,6 +37,8 @@ export interface RoutingMember {
   readonly model: ModelEntry;
   /** 0 means only if no member of weight 1 or more can serve. */
   readonly weight: number;
+  /** When it takes over calls of other members; absent: after their failures. */
+  readonly fallbackOn?: readonly FallbackCondition[];
 }
 
 /** `rows` and `models` belong to one tenant, and `models` includes every row. */
@@ -49,7 +51,9 @@ export function compileRoutingGroups(
   for (const row of rows) {
     const model = models.get(row.id);
     if (model !== undefined && row.routing_group_id !== null)
-      members.get(row.routing_group_id)?.push({ model, weight: row.routing_weight });
+      members
+        .get(row.routing_group_id)
+        ?.push({ model, weight: row.routing_weight, fallbackOn: row.fallback_on as readonly FallbackCondition[] });
   }
   return groups.map((row) => ({
     id: row.id,

@@ -16,11 +16,12 @@ import { refuseModelName } from "./model-names.ts";
 type GroupRecords = Records<RoutingGroup, RoutingGroupCreate, RoutingGroupUpdate, RoutingGroupQuery>;
 
 function read(row: RoutingGroupRow): RoutingGroup {
-  const { created_at: createdAt, updated_at: updatedAt, mode, modes, routing_strategy: strategy, ...same } = row;
+  const { created_at: createdAt, updated_at: updatedAt, mode, modes, routing_strategy: strategy, members, ...same } = row;
   return {
     ...same,
     mode: mode as RoutingGroup["mode"],
     modes: modes as RoutingGroup["modes"],
+    members: members as RoutingGroup["members"],
     routing_strategy: strategy as RoutingGroup["routing_strategy"],
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),

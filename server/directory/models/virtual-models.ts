@@ -1,7 +1,9 @@
+import type { FallbackCondition } from "@gatehouse/contracts/routing-groups";
 import type { Mode, Model, ModelQuery } from "@gatehouse/contracts/models";
 import { routedModels, type ModelRow } from "../../store/models/models.ts";
 import type { Page, Paged } from "../../store/records/paging.ts";
 import { routingGroupOfVirtualModel, routingGroupStore, type RoutingGroupRow } from "../../store/models/routing-groups.ts";
+import { servedWindow } from "./served-window.ts";
 import type { Directory } from "../writes/write.ts";
 
 const PROVIDER = "routing";
@@ -83,7 +85,13 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     supported_video_resolutions: [],
     supported_video_durations: [],
     max_video_duration_seconds: null,
-    context_window: known(least((model) => model.context_window)),
+    context_window: servedWindow(
+      members.map((model) => ({
+        contextWindow: model.context_window,
+        weight: model.routing_weight,
+        fallbackOn: model.fallback_on as FallbackCondition[],
+      })),
+    ),
     max_output_tokens: known(least((model) => model.max_output_tokens)),
     supports_vision: all((model) => model.supports_vision),
     supports_tools: all((model) => model.supports_tools),
@@ -98,6 +106,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     residency_region: null,
     routing_group_id: group.id,
     routing_weight: 1,
+    fallback_on: ["failure"],
     is_healthy: null,
     health_checked_at: null,
     icon_url: null,

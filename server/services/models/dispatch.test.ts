@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { anthropicTraits } from "../../upstreams/providers/anthropic/traits.ts";
@@ -24,6 +24,9 @@ const model = (id: string, apiFormat = "openai"): ModelEntry =>
 interface Given {
   readonly strategy?: RoutingGroupEntry["strategy"];
   readonly retryAfterSeconds?: number;
+  readonly retries?: number;
+  /** By member; after failures by default. */
+  readonly fallbackOn?: Readonly<Record<string, RoutingMember["fallbackOn"]>>;
   /** Limits of one member, applied before it is asked. */
   enter?(model: ModelEntry): Promise<Refusal | null>;
   send?(name: string): Promise<Response>;
@@ -37,6 +40,8 @@ function group(
   {
     strategy = "ordered",
     retryAfterSeconds = 0,
+    retries = 2,
+    fallbackOn = {},
     enter = async () => null,
     send = async () => Response.json(ANSWER),
     now = () => 1_000,
@@ -68,14 +73,20 @@ function group(
   } as unknown as DispatchParts;
   const of = {
     strategy,
-    retries: 2,
+    retries,
     retryAfterSeconds,
     timeoutSeconds: null,
     allowedFails: 0,
     cooldownSeconds: 0,
     cooldownWindowSeconds: 60,
   } as RoutingGroupEntry;
-  const route = { group: of, members: models.map((member) => ({ model: member, weight: member.id === "spare" ? 0 : 1 })) };
+  const route = {
+    group: of,
+    members: models.map((member) => ({
+      ...{ model: member, weight: member.id === "spare" ? 0 : 1 },
+      ...(fallbackOn[member.id] && { fallbackOn: fallbackOn[member.id] }),
+    })),
+  };
   const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
   if ("fields" in request) throw new Error("not a request");
   const answers: Awaited<ReturnType<ReturnType<typeof dispatch>["embed"]>>[] = [];
@@ -236,4 +247,45 @@ test("the error is that of the member that was tried, not of the one that could 
   expect(await call()).toBe(429);
   expect(asked).toContain("busy");
   expect(answers[0]).not.toMatchObject({ code: "unsupported_parameter" });
+});
+
+const TOO_LONG = { error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" } };
+
+test("a member with a larger window takes over embeddings too long for another, without a retry and without counting against it", async () => {
+  const narrow = { ...model("narrow"), contextWindow: 10 };
+  const same = { ...model("same"), contextWindow: 10 };
+  const wide = { ...model("wide"), contextWindow: 20 };
+  const { asked, rows, calls, health, call } = group([narrow, same, wide], {
+    retries: 0,
+    fallbackOn: { same: ["context_window"], wide: ["context_window"] },
+    send: async (name) => (name === "wide" ? Response.json(ANSWER) : Response.json(TOO_LONG, { status: 400 })),
+  });
+  expect([await call(), asked]).toEqual([200, ["narrow", "wide"]]);
+  expect(rows[0]).toMatchObject({ llm_model_used: "wide", llm_used_fallback: true, llm_fallback_reason: "context_window_exceeded" });
+  expect(calls[0]?.attempts.map(({ outcome }) => outcome)).toEqual(["context_window_exceeded", "served"]);
+  expect(health.available("narrow")).toBe(true);
+});
+
+test("a call whose only members are for refused requests is served by them", async () => {
+  const { asked, call } = group([model("spare")], { fallbackOn: { spare: ["context_window"] } });
+  expect([await call(), asked]).toEqual([200, ["spare"]]);
+});
+
+test("a request that was too long and then filtered needs a member for both", async () => {
+  const answers: Record<string, [number, object]> = {
+    first: [400, TOO_LONG],
+    second: [400, { error: { code: "content_filter", message: "No." } }],
+  };
+  const { asked, call } = group(
+    ["first", "second", "filter", "both"].map((name) => model(name)),
+    {
+      retries: 0,
+      fallbackOn: { second: ["context_window"], filter: ["content_filter"], both: ["context_window", "content_filter"] },
+      send: async (name) => {
+        const [status, body] = answers[name] ?? [200, ANSWER];
+        return Response.json(body, { status });
+      },
+    },
+  );
+  expect([await call(), asked]).toEqual([200, ["first", "second", "both"]]);
 });

@@ -8,6 +8,7 @@ interface MemberRow {
   readonly model_id: string;
   readonly name: string;
   readonly routing_weight: number;
+  readonly fallback_on: string[];
 }
 
 export type RoutingGroupRow = Selectable<RoutingGroupTable> & { readonly members: MemberRow[]; readonly modes: string[] };
@@ -20,7 +21,8 @@ export interface RoutingGroupFilters {
 }
 
 const members = sql<MemberRow[]>`coalesce((
-  SELECT jsonb_agg(jsonb_build_object('model_id', m.id, 'name', m.name, 'routing_weight', m.routing_weight) ORDER BY m.routing_weight DESC, m.name)
+  SELECT jsonb_agg(jsonb_build_object('model_id', m.id, 'name', m.name, 'routing_weight', m.routing_weight, 'fallback_on', m.fallback_on)
+           ORDER BY m.routing_weight DESC, m.name)
     FROM models m WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id), '[]')`;
 
 /** Modes that every enabled member of group `g` supports, the group's own mode first. */

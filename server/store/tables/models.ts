@@ -140,6 +140,8 @@ export interface ModelTable {
   icon_url: string | null;
   routing_group_id: string | null;
   routing_weight: WithDefault<number>;
+  /** When it takes over calls of its routing group's other members. */
+  fallback_on: WithDefault<string[]>;
   /** Null until it was probed. */
   is_healthy: boolean | null;
   health_checked_at: NullableStamp;

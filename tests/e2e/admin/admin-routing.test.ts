@@ -109,13 +109,20 @@ describe("a routing group", () => {
     await acme.send("POST", GROUPS, { id: "pool" });
     const light = await model("light", { routing_group_id: "pool" });
     const heavy = await model("heavy", { routing_group_id: "pool", routing_weight: 5 });
-    const spare = await model("spare", { routing_group_id: "pool", routing_weight: 0 });
+    const spare = await model("spare", { routing_group_id: "pool", routing_weight: 0, fallback_on: ["context_window"] });
+    for (const [given, message] of [
+      [["always"], /fallback_on\.0: /],
+      [["failure", "failure"], /fallback_on: must name each condition once/],
+    ] as const) {
+      const wrong = await acme.send("PATCH", `${MODELS}/${light.body.id}`, { fallback_on: given });
+      expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringMatching(message)]);
+    }
     expect([light.body.routing_group_id, light.body.routing_weight, spare.body.routing_weight]).toEqual(["pool", 1, 0]);
     const read = await acme.send("GET", `${GROUPS}/pool`);
     expect(read.body.members).toEqual([
-      { model_id: heavy.body.id, name: "heavy", routing_weight: 5 },
-      { model_id: light.body.id, name: "light", routing_weight: 1 },
-      { model_id: spare.body.id, name: "spare", routing_weight: 0 },
+      { model_id: heavy.body.id, name: "heavy", routing_weight: 5, fallback_on: ["failure"] },
+      { model_id: light.body.id, name: "light", routing_weight: 1, fallback_on: ["failure"] },
+      { model_id: spare.body.id, name: "spare", routing_weight: 0, fallback_on: ["context_window"] },
     ]);
     const refused = await acme.send("DELETE", `${GROUPS}/pool`);
     expect([refused.status, refused.body.code]).toEqual([409, "in_use"]);
@@ -297,7 +304,7 @@ describe("the compiled snapshot", () => {
       rpmLimit: null,
     });
     const entry = tenant.models.get(made.body.id);
-    expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3 }]);
+    expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3, fallbackOn: ["failure"] }]);
     expect(entry).toMatchObject({
       rateLimitRpm: 60,
       rateLimitTpm: 1_000,

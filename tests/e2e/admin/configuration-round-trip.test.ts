@@ -97,7 +97,13 @@ async function makeEverything({ get, post, request }: AdminClient, skill: string
       modes: ["chat", "responses"],
       group_ids: [team],
     },
-    ...{ routing_group_id: "smart", routing_weight: 0, base_url: NOWHERE, input_cost_per_million_tokens: 0.25 },
+    ...{
+      routing_group_id: "smart",
+      routing_weight: 0,
+      fallback_on: ["context_window"],
+      base_url: NOWHERE,
+      input_cost_per_million_tokens: 0.25,
+    },
     price_tiers: [{ above_input_tokens: 1000, input_cost_per_million_tokens: 3 }],
     price_changes: [{ effective_from: "2124-01-01T00:00:00Z", input_cost_per_million_tokens: 4 }],
     service_tier_prices: [

@@ -1,6 +1,7 @@
 import { estimated } from "../../../road/metering/stream-usage.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { type FieldError, type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
+import { haveMoreTokensThan } from "../../../wire/certain-tokens.ts";
 import type { ProviderCodec } from "../../../wire/conversation/codec.ts";
 import { type Conversation, noteReferable, replyContext, type NoteSeals } from "../../../road/request/conversation.ts";
 import type { ConversationRequest } from "../../../wire/conversation/request.ts";
@@ -9,7 +10,7 @@ import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } fro
 import { TranslatedStream } from "../../../wire/conversation/translated-stream.ts";
 import { type JsonObject, isObject } from "../../../kernel/json-value.ts";
 import { withExactTools } from "../../../wire/json/exact-tools.ts";
-import type { OutboundChanges } from "../../../wire/inbound.ts";
+import type { ConversationInbound, OutboundChanges } from "../../../wire/inbound.ts";
 import { MAX_PROBLEMS } from "../../../wire/openai/body-checks.ts";
 import type { Call } from "../../../road/call.ts";
 import { isAnswered } from "../../../road/own-calls/batched.ts";
@@ -49,6 +50,7 @@ function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>,
   const opens = ({ provider }: ModelEntry) => [...compactedBy].every((providerKey) => providerKey === provider.providerKey);
   return {
     inputCharacters: inbound.inputCharacters,
+    isLongerThan: (tokens) => isLongerThan(inbound, tokens),
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
     askedRegion: requestedRegion(inbound.body),
     mayBeServedBy: (model) => opens(model) && (previous === undefined || model.provider.providerKey === previous.providerKey),
@@ -57,11 +59,12 @@ function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>,
       const provider = providerOf(parts.providers, model);
       if (isRefusal(provider)) return provider;
       const { traits } = provider;
-      const codec = traits.codecFor(model, caller.format);
+      const answerCodec = traits.codecFor(model, caller.format);
       const changes = outboundChanges(model);
-      if (codec.format === caller.format) {
+      if (answerCodec.format === caller.format) {
         const pass = (foreignSeals?: ReadonlySet<string>) =>
           passing(conversation, foreignSeals === undefined ? changes : { ...changes, foreignSeals }, model, {
+            answerCodec,
             keepsState: traits.keepsState(model),
             sealed: (seals) => parts.signatures.keep(call, sealedBy(model, seals)),
           });
@@ -75,9 +78,20 @@ function requestOf(conversation: Conversation, compactedBy: ReadonlySet<string>,
             message: "needs a provider that keeps state, which the model's provider does not",
           })),
         );
-      return translating(call, conversation, changes, { model, codec }, parts);
+      return translating(call, conversation, changes, { model, codec: answerCodec }, parts);
     },
   };
+}
+
+/** Not for a request that its provider may shorten. */
+function isLongerThan(inbound: ConversationInbound, tokens: number): boolean {
+  // A word has at least one character, and one space before the next.
+  if (inbound.inputCharacters < 2 * tokens || inbound.body.truncation === "auto") return false;
+  const sent = inbound.texts().filter(({ rulesOnly }) => rulesOnly !== true);
+  return haveMoreTokensThan(
+    tokens,
+    sent.map(({ text }) => text),
+  );
 }
 
 export function outboundChanges(model: ModelEntry): OutboundChanges {
@@ -95,7 +109,7 @@ function passing(
   { inbound, caller, passing: own, headers, query = "", silent, statefulFields, instructedBy, previous }: Conversation,
   changes: OutboundChanges,
   { provider: { providerKey } }: ModelEntry,
-  { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: NoteSeals },
+  { answerCodec, keepsState, sealed }: { readonly answerCodec: ProviderCodec; readonly keepsState: boolean; readonly sealed: NoteSeals },
 ): PreparedRequest | Refusal {
   // Many compatible servers accept these fields and ignore them, so they are sent only to vendors that keep state.
   if (statefulFields.length > 0 && !keepsState)
@@ -118,6 +132,7 @@ function passing(
     stream: inbound.stream,
     headers,
     query,
+    answerCodec,
     streamCodec: () => own.stream(sealed),
     streamType: null,
     ...(silent && { silent }),
@@ -174,6 +189,7 @@ async function translating(
     serving: requestedServing(written.body),
     stream: inbound.stream,
     headers: {},
+    answerCodec: codec,
     ...coming,
     dropped: [...read.dropped, ...[...droppedSampling(defaulted, settings), ...written.dropped].map((feature) => caller.spelling[feature])],
   };

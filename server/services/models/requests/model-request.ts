@@ -2,6 +2,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
 import type { OutboundBytes } from "../../../kernel/http/outbound-bytes.ts";
 import type { JsonValue } from "../../../kernel/json-value.ts";
+import type { ProviderCodec } from "../../../wire/conversation/codec.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { StreamCodec } from "../../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../../wire/usage.ts";
@@ -17,6 +18,8 @@ export interface ModelRequest {
   readonly askedRegion?: JsonValue;
   /** Encodes the request for one attempt at one model. A refusal means that this model cannot serve it, so a retry is useless. */
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
+  /** Whether the input certainly has more tokens than this; never known by default. */
+  isLongerThan?(tokens: number): boolean;
   /** Length of the input, to estimate usage if the provider reports none. */
   readonly inputCharacters: number;
   /** What a provider bills as soon as the input was sent; nothing by default. */
@@ -42,6 +45,8 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The part of the caller's query that this vendor acts on; none by default. */
   readonly query?: string;
+  /** Reads the provider's answers, if they are of a conversation. */
+  readonly answerCodec?: ProviderCodec;
   /** A new codec for each answer, for its content type; null if the answer is not the requested stream. */
   streamCodec(contentType: string): StreamCodec | null;
   /** Content type of a streamed answer for the caller; null passes the provider's. */

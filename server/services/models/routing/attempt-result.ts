@@ -2,7 +2,13 @@ import type { Usage } from "../../../wire/usage.ts";
 import type { Answer } from "../../../road/answer.ts";
 import type { Failure } from "./upstream-failure.ts";
 
-export type AttemptResult = { readonly answer: Answer } | FailedAttempt;
+export type AttemptResult = AnsweredAttempt | FailedAttempt;
+
+export interface AnsweredAttempt {
+  readonly answer: Answer;
+  /** Set if the provider refused to answer, and this was looked for. */
+  readonly isRefusal?: boolean;
+}
 
 export interface FailedAttempt {
   readonly failure: Failure;

@@ -41,7 +41,15 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
   } as unknown as AttemptParts;
   return attempt(
     call,
-    { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead, inputCharacters: INPUT_CHARACTERS },
+    {
+      model,
+      prepared,
+      abort: new AbortController(),
+      timeoutMs: 1_000,
+      holdHead,
+      watchesRefusals: false,
+      inputCharacters: INPUT_CHARACTERS,
+    },
     parts,
   );
 }
@@ -161,7 +169,7 @@ describe("a token count of zero is accepted", () => {
 test("a rejection's error code is recorded in the row, and the caller gets the provider's bytes", async () => {
   const said = { error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" } };
   const result = await ask(Response.json(said, { status: 400 }), false);
-  if (!("failure" in result) || isRefusal(result.failure.answer)) throw new Error("not passed");
+  if (!("failure" in result) || isRefusal(result.failure.answer) || result.failure.answer.kind !== "whole") throw new Error("not passed");
   const { failure, body } = result.failure.answer;
   expect(failure).toBe("the provider answered 400: context_length_exceeded");
   expect(JSON.parse(new TextDecoder().decode(body))).toEqual(said);

@@ -5,8 +5,10 @@ import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/error
 import { cancelQuietly } from "../../../kernel/http/cancel-quietly.ts";
 import type { Provider } from "../../../upstreams/providers/provider.ts";
 import { isEventStreamType } from "../../../upstreams/providers/traits.ts";
+import { FilterWitness, isRefusedAnswer } from "../../../wire/conversation/filter-witness.ts";
 import { readOpenAiFault } from "../../../wire/openai/fault.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
+import { EndedStream } from "../../../wire/streams/ended-stream.ts";
 import { COMMENT_LINE } from "../../../wire/streams/sse-data.ts";
 import { withRequestedServing } from "../../../wire/serving.ts";
 import { plausibleUsage, type ServiceTier, type Usage } from "../../../wire/usage.ts";
@@ -37,6 +39,8 @@ export interface AttemptTerms {
   readonly timeoutMs: number;
   /** Whether a stream is held until its answer begins, because another provider could still be tried. */
   readonly holdHead: boolean;
+  /** Whether to look if the provider refused to answer, because another one could then be tried. */
+  readonly watchesRefusals: boolean;
   readonly inputCharacters: number;
   /** As in `ModelRequest`. */
   readonly usageOfSending?: () => Usage;
@@ -90,7 +94,7 @@ export function targetOf(model: ModelEntry) {
 
 async function readWhole(
   call: Call,
-  { prepared, abort, timeoutMs, inputCharacters }: AttemptTerms,
+  { prepared, abort, timeoutMs, inputCharacters, watchesRefusals }: AttemptTerms,
   response: Response,
   headers: Record<string, string>,
   clock: Clock,
@@ -129,7 +133,9 @@ async function readWhole(
     return { ...failed(declined.declined, response.status), usage: plausibleUsage(declined.usage) };
   }
   const contentType = read.contentType ?? (read.body === bytes ? undefined : "application/json");
+  const body = watchesRefusals && read.meteredLater !== true && prepared.answerCodec !== undefined ? replyObject(bytes) : null;
   return {
+    isRefusal: body !== null && prepared.answerCodec !== undefined && isRefusedAnswer(prepared.answerCodec, body),
     answer: {
       kind: "whole",
       status: response.status,
@@ -158,7 +164,7 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
 /** A stream whose answer has begun goes to the caller; one that fails before can still be retried elsewhere. */
 async function beginStream(
   call: Call,
-  { prepared, abort, timeoutMs, holdHead, inputCharacters, usageOfSending }: AttemptTerms,
+  { prepared, abort, timeoutMs, holdHead, watchesRefusals, inputCharacters, usageOfSending }: AttemptTerms,
   status: number,
   body: ReadableStream<Uint8Array>,
   codec: StreamAnswer["codec"],
@@ -166,13 +172,23 @@ async function beginStream(
 ): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
+  const witness = watchesRefusals && prepared.answerCodec !== undefined ? new FilterWitness(prepared.answerCodec) : null;
+  let answering = codec;
   let room = prepared.mostHeld ?? MAX_BUFFERED_BYTES;
   if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {
-      while (!codec.begun && codec.providerError === null) {
+      while (
+        codec.providerError === null &&
+        (!codec.begun || (witness?.mayBeRefused(codec.outputLength) === true && codec.closed !== true))
+      ) {
         const { done, value } = await upstream.read();
-        if (done) break;
+        if (done) {
+          const ending = codec.end();
+          if (codec.begun && codec.providerError === null) answering = new EndedStream(codec, ending);
+          break;
+        }
+        witness?.push(value);
         const piece = codec.push(value);
         if (piece === null) continue;
         head.push(piece);
@@ -184,6 +200,7 @@ async function beginStream(
     } finally {
       clearTimeout(timer);
     }
+    witness?.end();
     if (!codec.begun) {
       void cancelQuietly(upstream);
       if (room < 0) return { ...failed(refuse("upstream_invalid_response"), status), usage: plausibleUsage(codec.usage) };
@@ -193,6 +210,7 @@ async function beginStream(
         ...failed(
           refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
           status,
+          codec.providerError,
         ),
         usage: plausibleUsage(codec.usage),
         ...(codec.providerError === null && { left: true }),
@@ -207,6 +225,7 @@ async function beginStream(
     ...UNBUFFERED,
   };
   return {
+    isRefusal: witness?.isRefusal === true,
     answer: {
       kind: "stream",
       status: 200,
@@ -214,7 +233,7 @@ async function beginStream(
       upstream: isEventStream
         ? answeringReader(upstream, timeoutMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason))
         : upstream,
-      codec,
+      codec: answering,
       head,
       inputCharacters,
       ...(requestedTier !== undefined && { requestedTier: requestedTier }),
@@ -233,8 +252,9 @@ export function requestedTierOf(call: Call, { serving }: PreparedRequest): Servi
   return call.batched === undefined ? serving : undefined;
 }
 
-function failed(refusal: Refusal, status: number | null): FailedAttempt {
-  return { failure: failureOfRefusal(refusal), usage: null, status };
+/** `told`: the error that the provider reported within a stream. */
+function failed(refusal: Refusal, status: number | null, told: string | null = null): FailedAttempt {
+  return { failure: failureOfRefusal(refusal, told), usage: null, status };
 }
 
 /** Whether the attempt was aborted by a timeout. */

@@ -14,12 +14,15 @@ import { withRequestedServing } from "../../../wire/serving.ts";
 import { hasNoCounts } from "../../../wire/usage.ts";
 import { requestedTierOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
+import { CallMembers } from "./call-members.ts";
 import { chooseMember } from "./choose.ts";
 import { droppedHeader } from "../requests/dropped-parameters.ts";
 import { linkedAbort } from "../linked-abort.ts";
 import type { ModelRequest, PreparedRequest } from "../requests/model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
+import { pause } from "./pause.ts";
+import { failureOfRefusedAnswer, OUTCOMES_TAKEN_OVER, type RefusedAttempt } from "./refused-attempt.ts";
 import type { Failure } from "./upstream-failure.ts";
 
 /** The dependencies of failover besides those of an attempt. */
@@ -69,11 +72,10 @@ export class Failover {
   private readonly parts: FailoverParts;
   private readonly rules: CircuitRules;
   private readonly timeoutMs: number;
-  /** `candidates`: members that may be tried. `spent`: members that may not be tried again for this call. */
-  private candidates: readonly RoutingMember[] = [];
-  private readonly spent = new Set<ModelEntry>();
-  private readonly tried = new Set<ModelEntry>();
+  private candidates: CallMembers;
   private retriesLeft: number;
+  /** The provider's refusal to answer, until another member is asked instead. */
+  private refused: RefusedAttempt | null = null;
   /** Outcome of the first failed attempt; recorded on the row once another member is tried. */
   private firstFailure: string | null = null;
   /** Whether an attempt failed since the last wait, so that the next one waits first. */
@@ -85,6 +87,7 @@ export class Failover {
     this.route = route;
     this.parts = parts;
     const { group } = route;
+    this.candidates = new CallMembers(route.members, parts.health);
     this.retriesLeft = group?.retries ?? 0;
     this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
     this.rules = {
@@ -100,24 +103,31 @@ export class Failover {
     let last: Failure | null = null;
     for (;;) {
       const member = await this.next(last);
-      if (member === null) return last?.answer ?? this.noneHealthy();
+      if (member === null) return last === null ? this.noneHealthy() : this.ending(last);
+      if (this.isTooLong(member.model)) {
+        this.skipped(member.model, OUTCOMES_TAKEN_OVER.context_window);
+        this.candidates.refused(member.model, "context_window");
+        continue;
+      }
       const result = await this.tryMember(member.model);
       if (isRefusal(result)) {
         // The member cannot serve the request, but another might; the caller sees this refusal only if none can.
-        this.spent.add(member.model);
+        this.candidates.spent.add(member.model);
         // An earlier attempt's failure tells the caller more than a member's refusal of the format.
-        if (last === null || this.call.attempts.length === 0 || ERRORS[result.code].status !== 400)
+        if (last === null || this.call.attempts.length === 0 || (last.refusedFor === undefined && ERRORS[result.code].status !== 400))
           last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
         if (result.code === "audit_unavailable") return result;
         continue;
       }
       if ("answer" in result) return result.answer;
       last = result.failure;
+      const { refusedFor } = last;
       const [lastAttempt] = this.call.attempts.slice(-1);
-      if (lastAttempt !== undefined && this.request.lastTry?.(lastAttempt) === true) return last.answer;
-      if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return last.answer;
-      if (last.again === "elsewhere") this.spent.add(member.model);
-      if (this.retriesLeft-- <= 0) return last.answer;
+      if (lastAttempt !== undefined && this.request.lastTry?.(lastAttempt) === true) return this.ending(last);
+      if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return this.ending(last);
+      if (last.again === "elsewhere") this.candidates.spent.add(member.model);
+      if (refusedFor !== undefined) this.candidates.refused(member.model, refusedFor);
+      else if (this.retriesLeft-- <= 0) return this.ending(last);
     }
   }
 
@@ -126,15 +136,15 @@ export class Failover {
     const tenant = call.scope?.tenant;
     if (tenant === undefined) throw new Error("a call was dispatched without a scope");
     const { askedRegion = null } = this.request;
-    this.candidates =
+    const inRegion =
       tenant.allowedRegions.size === 0
         ? route.members
         : askedRegion !== null && !tenant.allowedRegions.has(String(askedRegion))
           ? []
           : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
-    const able = this.candidates.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
-    if (able.length > 0) this.candidates = able;
-    if (this.candidates.length > 0) return null;
+    const able = inRegion.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
+    this.candidates = new CallMembers(able.length > 0 ? able : inRegion, this.parts.health);
+    if (inRegion.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";
     return refuse("residency_violation");
@@ -143,8 +153,8 @@ export class Failover {
   /** The next member to try; null if there is none that could be tried now. */
   private async next(last: Failure | null): Promise<RoutingMember | null> {
     const { group } = this.route;
-    if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
-    if (this.failedSince && group.retryAfterSeconds > 0) await this.pause(group.retryAfterSeconds * 1000);
+    if (group === null) return last === null && this.candidates.spent.size === 0 ? (this.candidates.members[0] ?? null) : null;
+    if (this.failedSince && group.retryAfterSeconds > 0) await pause(group.retryAfterSeconds * 1000, this.call.abort.signal);
     this.failedSince = false;
     const member = this.choose(group) ?? (last === null ? null : await this.soonest());
     // Synchronously after the choice, so that concurrent calls see each other.
@@ -152,11 +162,29 @@ export class Failover {
     return member;
   }
 
+  /** Whether the model certainly cannot read the request, and another member may. */
+  private isTooLong(model: ModelEntry): boolean {
+    const { contextWindow } = model;
+    return (
+      contextWindow != null && this.candidates.hasOtherFor(model, "context_window") && this.request.isLongerThan?.(contextWindow) === true
+    );
+  }
+
+  /** What the caller gets of the last failure. A refused answer that no other member replaced is one that was served. */
+  private ending({ answer }: Failure): Answer | Refusal {
+    const { refused } = this;
+    if (refused === null || refused.answer !== answer) return answer;
+    Object.assign(refused.told, { outcome: "served", usage: null, costMicros: null } satisfies Partial<Attempt>);
+    targetOfCall(this.call).model = refused.model;
+    this.call.answerReusable = refused.reusable;
+    return answer;
+  }
+
   private choose(group: RoutingGroupEntry): RoutingMember | null {
     const { health, random } = this.parts;
-    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const left = this.candidates.left();
     const now = left.filter(({ model }) => health.available(model.id));
-    const fresh = now.filter(({ model }) => !this.tried.has(model));
+    const fresh = now.filter(({ model }) => !this.candidates.tried.has(model));
     const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random, arrivalOf(this.call));
     if (member !== null) return member;
     const resort = health.lastResort(left.map(({ model }) => model.id));
@@ -166,29 +194,27 @@ export class Failover {
   /** If all members are cooling down, waits for the first to become available, unless that takes too long. */
   private async soonest(): Promise<RoutingMember | null> {
     const { health } = this.parts;
-    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
-    const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
+    const soonest = this.candidates.left().toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
     const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
     if (soonest === undefined || waitMs > MAX_WAIT_MS) return null;
-    await this.pause(waitMs);
+    await pause(waitMs, this.call.abort.signal);
     return this.call.abort.signal.aborted ? null : soonest;
   }
 
   private noneHealthy(): Refusal {
-    const waits = this.candidates.map(({ model }) => this.parts.health.availableInMs(model.id));
+    const waits = this.candidates.left().map(({ model }) => this.parts.health.availableInMs(model.id));
     return refuse("no_healthy_member", undefined, {
       headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) },
     });
   }
 
   private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
-    this.tried.add(model);
+    this.candidates.tried.add(model);
     targetOfCall(this.call).model = model;
     try {
       const ready = await this.readied(model);
       if (isRefusal(ready)) {
-        this.firstFailure ??= ready.code;
-        this.noteNotAttempted(model);
+        this.skipped(model, ready.code);
         return ready;
       }
       const { batched } = this.call;
@@ -211,6 +237,13 @@ export class Failover {
     if (isRefusal(prepared)) return prepared;
     const overLimit = await parts.limits.enter(call, model);
     return overLimit ?? this.departure(model, prepared) ?? prepared;
+  }
+
+  /** The member was not asked. */
+  private skipped(model: ModelEntry, reason: string): void {
+    this.candidates.tried.add(model);
+    this.firstFailure ??= reason;
+    this.noteNotAttempted(model);
   }
 
   private noteNotAttempted(model: ModelEntry): void {
@@ -236,6 +269,7 @@ export class Failover {
     call.requestHeadersSent = droppedHeader(prepared);
     const grouped = route.group !== null;
     const linked = grouped ? linkedAbort(call) : null;
+    const { answerReusable } = call;
     const startedAt = performance.now();
     const asked = attempt(
       call,
@@ -245,6 +279,7 @@ export class Failover {
         abort: prepared.outlivesCaller === true ? new AbortController() : (linked?.abort ?? call.abort),
         timeoutMs: this.timeoutMs,
         holdHead: grouped,
+        watchesRefusals: this.candidates.hasOtherFor(model, "content_filter"),
         inputCharacters: request.inputCharacters,
         ...(request.usageOfSending && { usageOfSending: request.usageOfSending }),
       },
@@ -255,15 +290,29 @@ export class Failover {
     skipped.durationMs = Math.round(performance.now() - startedAt);
     if ("answer" in result) {
       skipped.status = result.answer.status;
-      if (grouped) this.answered(model, skipped.durationMs, result.answer);
       Object.assign(result.answer.headers, call.requestHeadersSent);
-      return result;
+      if (result.isRefusal !== true || !this.candidates.hasOtherFor(model, "content_filter")) {
+        if (grouped) this.answered(model, skipped.durationMs, result.answer);
+        return result;
+      }
+      this.refused = { model, told: skipped, answer: result.answer, reusable: call.answerReusable };
+      call.answerReusable = answerReusable;
     }
-    this.failedSince = true;
+    const attempted = "answer" in result ? failureOfRefusedAnswer(result) : result;
+    const failure = this.directed(model, attempted.failure);
+    const failed = { ...attempted, failure };
+    this.failedSince = failure.refusedFor === undefined;
     linked?.release();
     if (grouped) parts.health.unanswered(model.id);
-    this.failed({ model, prepared, told: skipped, isSent }, result);
-    return result;
+    this.failed({ model, prepared, told: skipped, isSent }, failed);
+    return failed;
+  }
+
+  /** A failure for which another member is named and available goes there; any other is handled by its kind. */
+  private directed(model: ModelEntry, failure: Failure): Failure {
+    const { refusedFor } = failure;
+    if (refusedFor === undefined || !this.candidates.hasOtherFor(model, refusedFor)) return { ...failure, refusedFor: undefined };
+    return { ...failure, outcome: OUTCOMES_TAKEN_OVER[refusedFor], again: "elsewhere", coolMs: null };
   }
 
   private answered(model: ModelEntry, latencyMs: number, answer: Answer): void {
@@ -301,7 +350,7 @@ export class Failover {
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;
-    if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
+    if (failure.again === "nowhere" || failure.refusedFor !== undefined || call.abort.signal.aborted) parts.health.inconclusive(model.id);
     else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
     else parts.health.cool(model.id, failure.coolMs);
   }
@@ -313,6 +362,7 @@ export class Failover {
     if (isRefusal(provider)) return provider;
     // The row has said so since the line was sent in a batch.
     if (isAnswered(call)) return null;
+    this.refused = null;
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
@@ -342,23 +392,9 @@ export class Failover {
 
   /** Any member but the first tried; or a spare, which comes first only while no other member is available. */
   private isFallback(model: ModelEntry): boolean {
-    const [first] = this.tried;
+    const [first] = this.candidates.tried;
     if (model !== first) return true;
-    const active = this.candidates.filter(({ weight }) => weight > 0);
+    const active = this.candidates.members.filter(({ weight }) => weight > 0);
     return active.length > 0 && active.every((member) => member.model !== model);
-  }
-
-  private async pause(ms: number): Promise<void> {
-    const { signal } = this.call.abort;
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener("abort", done);
-    });
   }
 }

@@ -2,7 +2,8 @@ import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { isValidHeader } from "../passed-headers.ts";
 import { retryDelaySeconds } from "../../../wire/gemini/fault.ts";
 import { msOfRetryAfter } from "../../../wire/http/retry-after.ts";
-import type { WholeAnswer } from "../../../road/answer.ts";
+import { type RefusedFor, refusedFor } from "../../../wire/refused-for.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 
 /** Where a retry makes sense after an attempt failed. */
 export type RetryScope = "anywhere" | "elsewhere" | "nowhere";
@@ -12,10 +13,12 @@ export interface Failure {
   /** The outcome of the attempt on the audit row. */
   readonly outcome: string;
   /** What the caller gets if no other attempt is made. */
-  readonly answer: WholeAnswer | Refusal;
+  readonly answer: Answer | Refusal;
   readonly again: RetryScope;
   /** How long to stay away from the member, milliseconds; null if its failures are just counted. */
   readonly coolMs: number | null;
+  /** Set if the request itself was refused in a way for which other members may be named. */
+  readonly refusedFor?: RefusedFor | undefined;
 }
 
 /** An account that was refused or is out of credit will not recover within seconds. */
@@ -66,15 +69,20 @@ function retryDelayMs(text: string): number | null {
   }
 }
 
-/** The failure for a refusal that originates in the gateway: the provider was unreachable or its answer unreadable. */
-export function failureOfRefusal(refusal: Refusal): Failure {
+/**
+ * The failure for a refusal that originates in the gateway: the provider was unreachable or its answer unreadable. `told`: the error that it
+ * reported within a stream.
+ */
+export function failureOfRefusal(refusal: Refusal, told: string | null = null): Failure {
   const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
+  const isDeclined = refusal.code === "picture_declined" || refusal.code === "speech_declined";
   return {
     outcome: refusal.code,
     answer: refusal,
-    // A picture or text that one model declined is not tried at others.
-    again: refusal.code === "picture_declined" || refusal.code === "speech_declined" ? "nowhere" : permanent ? "elsewhere" : "anywhere",
+    // A picture or text that one model declined is not tried at others, unless they are named for that.
+    again: isDeclined ? "nowhere" : permanent ? "elsewhere" : "anywhere",
     coolMs: permanent ? ACCOUNT_COOL_MS : null,
+    refusedFor: isDeclined ? "content_filter" : told === null ? undefined : (refusedFor(400, told.slice(0, 4096)) ?? undefined),
   };
 }
 
@@ -87,7 +95,8 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   const reason = passed.failure ?? `the provider answered ${status}`;
   const reportedMs = retryAfterMs(upstream, now);
   const waitMs = reportedMs ?? retryDelayMs(text);
-  if (status === 403 && ABOUT_CONTENT.test(text)) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  if (status === 403 && ABOUT_CONTENT.test(text))
+    return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null, refusedFor: "content_filter" };
   if (status === 403 && isAboutModel(text))
     return {
       outcome: "upstream_model_denied",
@@ -131,7 +140,11 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
       coolMs: waitMs,
     };
   if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
-  if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  if (status >= 400 && status < 500)
+    return {
+      ...{ outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null },
+      refusedFor: refusedFor(status, text) ?? undefined,
+    };
   if (status === 503 || status === 529)
     return {
       outcome: "upstream_overloaded",
