@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { displayName, hidesMarks, pageQuery, recordId, search, timestamp, queryFlag } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, queryFlag, recordId, search, timestamp } from "./conventions.ts";
 import { anyRole } from "./roles.ts";
 import { tenantSlug } from "./tenants.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { recordId, timestamp, queryFlag } from "./conventions.ts";
+import { queryFlag, recordId, timestamp } from "./conventions.ts";
 
 /** Statements over the ledger: a closed list of claims that an AI System's rows can prove, each as "n of m" with the rows behind it. */
 

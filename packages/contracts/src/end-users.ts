@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { newPasswordText } from "./admin-users.ts";
-import { displayName, hidesMarks, pageQuery, recordId, search, timestamp, queryFlag } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, queryFlag, recordId, search, timestamp } from "./conventions.ts";
 
 export const endUsername = z
   .string()

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, httpUrl, pageQuery, recordName, search, timestamp, queryFlag } from "./conventions.ts";
+import { description, httpUrl, pageQuery, queryFlag, recordName, search, timestamp } from "./conventions.ts";
 import { identityProvider } from "./mcp-oauth.ts";
 
 const authType = z.enum(["none", "bearer", "oauth"]);

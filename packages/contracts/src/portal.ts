@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { newPasswordText, passwordText } from "./admin-users.ts";
-import { displayName, recordId, queryFlag } from "./conventions.ts";
+import { displayName, queryFlag, recordId } from "./conventions.ts";
 import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-users.ts";
 
 /** Bodies and queries of the end-user portal API (interface 4.4). Strict: unknown fields are refused. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, pageQuery, recordId, recordName, search, timestamp, queryFlag } from "./conventions.ts";
+import { description, pageQuery, queryFlag, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 /**
  * How a group picks a member for a call: weighted random, fewest calls in flight, lowest recent latency, lowest price, or highest weight

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuery, recordId, recordName, search, timestamp, queryFlag } from "./conventions.ts";
+import { pageQuery, queryFlag, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 const MONTH_SECONDS = 31 * 86_400;
 const ttl = z.number().int().min(1).max(MONTH_SECONDS);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { httpUrl, pageQuery, recordId, timestamp, queryFlag } from "./conventions.ts";
+import { httpUrl, pageQuery, queryFlag, recordId, timestamp } from "./conventions.ts";
 
 export const IMPORT_VENDORS = ["openai", "anthropic", "google", "azure", "aws"] as const;
 export type ImportVendor = (typeof IMPORT_VENDORS)[number];

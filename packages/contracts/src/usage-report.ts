@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, pageQuery, recordId, timestamp, queryFlag } from "./conventions.ts";
+import { listOf, pageQuery, queryFlag, recordId, timestamp } from "./conventions.ts";
 
 /** Dimensions usage can be grouped by; at most one of the three periods. */
 export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key", "model"] as const;
