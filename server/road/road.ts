@@ -10,6 +10,7 @@ import { answeredOrLate, type LateAnswer } from "./send/late-answer.ts";
 import { readBody } from "./request/read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
 import { forgetCaller } from "./record/forget-caller.ts";
+import { noteNamedModel } from "./record/named-model.ts";
 import { isUnauthenticated } from "./record/unauthenticated.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { LATE_STATUS, Sender } from "./send/sender.ts";
@@ -105,7 +106,10 @@ export class Road {
     }
     const reading = route.surface.read(call, body);
     const exchange = reading instanceof Promise ? await reading : reading;
-    if (isRefusal(exchange)) return exchange;
+    if (isRefusal(exchange)) {
+      if (exchange.code === "invalid_body") noteNamedModel(call, body);
+      return exchange;
+    }
     // A request that goes to no upstream may change something here, so it must leave a trace even if the process dies.
     if (exchange.view.target.kind === "none" && !READS_ONLY.has(call.method) && call.identity !== null) this.parts.calls.begin(call);
     return answeredOrLate(call, exchange, this.parts.govern);

@@ -57,6 +57,13 @@ export function count(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }
 
+/** False if the call was measured in another unit, and no tokens were reported: the zeros of its counts are no facts then. */
+export function hasTokenCounts(usage: Usage): boolean {
+  const { images, spokenCharacters, audioSeconds, videoSeconds, searchUnits } = usage;
+  const otherwise = [images, spokenCharacters, audioSeconds, videoSeconds, searchUnits].some((units) => units !== undefined);
+  return !otherwise || inputTokens(usage) + usage.output > 0;
+}
+
 /** The audio members of a usage; empty if there was no audio. */
 export function audioOf(input: number, output: number): Pick<Usage, "audioInput" | "audioOutput"> {
   return { ...(input > 0 ? { audioInput: input } : {}), ...(output > 0 ? { audioOutput: output } : {}) };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { displayName, hidesMarks, pageQuery, recordId, search, timestamp } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, queryFlag, recordId, search, timestamp } from "./conventions.ts";
 import { anyRole } from "./roles.ts";
 import { tenantSlug } from "./tenants.ts";
 
@@ -60,12 +60,7 @@ export const adminUser = z
   })
   .meta({ id: "AdminUser" });
 
-export const adminUserQuery = z.strictObject({
-  ...pageQuery.shape,
-  search,
-  role: anyRole.optional(),
-  active_only: z.enum(["true", "false"]).optional(),
-});
+export const adminUserQuery = z.strictObject({ ...pageQuery.shape, search, role: anyRole.optional(), active_only: queryFlag.optional() });
 
 export type AdminUser = z.output<typeof adminUser>;
 export type AdminUserCreate = z.output<typeof adminUserCreate>;

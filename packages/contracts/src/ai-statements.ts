@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { recordId, timestamp } from "./conventions.ts";
+import { queryFlag, recordId, timestamp } from "./conventions.ts";
 
 /** Statements over the ledger: a closed list of claims that an AI System's rows can prove, each as "n of m" with the rows behind it. */
 
@@ -45,7 +45,7 @@ export const ledgerStatements = z
 
 export const statementRowsQuery = z.strictObject({
   ...statementWindow.shape,
-  met: z.enum(["true", "false"]).optional().describe("whether to list those that meet it or those that do not; default: false"),
+  met: queryFlag.optional().describe("whether to list those that meet it or those that do not; default: false"),
   after: z.string().max(100).optional().describe("the last row or handle of the page before"),
 });
 

@@ -12,8 +12,8 @@ export const batchJobRequest = z
   .strictObject({
     model: z.string().min(1).max(255).nullish(),
     model_id: z.string().min(1).max(255).nullish(),
-    endpoint: z.string().max(100).optional().describe("default: /v1/chat/completions"),
-    completion_window: z.string().max(10).optional().describe("from 1h to 7d; default: 24h"),
+    endpoint: z.string().max(100).nullish().describe("default: /v1/chat/completions"),
+    completion_window: z.string().max(10).nullish().describe("from 1h to 7d; default: 24h"),
     requests: z.array(
       z.strictObject({
         custom_id: z.string().min(1).max(512),

@@ -38,6 +38,8 @@ export const timestamp = z.iso
   )
   .describe("ISO 8601, UTC in answers");
 export const recordId = z.uuid();
+/** A boolean in a query string, in any case: Python's `requests` writes `True`. */
+export const queryFlag = z.preprocess((value) => (typeof value === "string" ? value.toLowerCase() : value), z.enum(["true", "false"]));
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .max(2000)

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { newPasswordText } from "./admin-users.ts";
-import { displayName, hidesMarks, pageQuery, recordId, search, timestamp } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, queryFlag, recordId, search, timestamp } from "./conventions.ts";
 
 export const endUsername = z
   .string()
@@ -90,7 +90,7 @@ export const endUser = z
 export const madeEndUser = z.strictObject({ user: endUser, welcome_email_sent: z.boolean() }).meta({ id: "MadeEndUser" });
 export const photoSet = z.strictObject({ success: z.boolean(), avatar_url: z.string() }).meta({ id: "PhotoSet" });
 
-export const endUserQuery = z.strictObject({ ...pageQuery.shape, search, active_only: z.enum(["true", "false"]).optional() });
+export const endUserQuery = z.strictObject({ ...pageQuery.shape, search, active_only: queryFlag.optional() });
 
 export type EndUser = z.output<typeof endUser>;
 export type MadeEndUser = z.output<typeof madeEndUser>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, httpUrl, pageQuery, recordName, search, timestamp } from "./conventions.ts";
+import { description, httpUrl, pageQuery, queryFlag, recordName, search, timestamp } from "./conventions.ts";
 import { identityProvider } from "./mcp-oauth.ts";
 
 const authType = z.enum(["none", "bearer", "oauth"]);
@@ -89,7 +89,7 @@ export const mcpServer = z
   })
   .meta({ id: "McpServer" });
 
-export const mcpServerQuery = z.strictObject({ ...pageQuery.shape, search, enabled_only: z.enum(["true", "false"]).optional() });
+export const mcpServerQuery = z.strictObject({ ...pageQuery.shape, search, enabled_only: queryFlag.optional() });
 
 export const refreshResult = z
   .strictObject({

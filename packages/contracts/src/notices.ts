@@ -70,7 +70,7 @@ export const noticePost = z.strictObject({
   locale,
   method: z.enum(["banner", "inline"]),
   text_sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in lower-case hex"),
-  ai_system_id: recordId.optional(),
+  ai_system_id: recordId.nullish(),
 });
 
 export type NoticeConfig = z.output<typeof noticeConfig>;

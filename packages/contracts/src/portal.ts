@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { newPasswordText, passwordText } from "./admin-users.ts";
-import { displayName, recordId } from "./conventions.ts";
+import { displayName, queryFlag, recordId } from "./conventions.ts";
 import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-users.ts";
 
 /** Bodies and queries of the end-user portal API (interface 4.4). Strict: unknown fields are refused. */
@@ -20,10 +20,10 @@ export const registration = z
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
     avatar_url: avatarUrl.optional(),
-    photo_base64: photoText.optional(),
-    photo_mime_type: z.enum(["image/jpeg", "image/png", "image/webp", "image/gif"]).optional(),
+    photo_base64: photoText.nullish(),
+    photo_mime_type: z.enum(["image/jpeg", "image/png", "image/webp", "image/gif"]).nullish(),
   })
-  .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, {
+  .refine((body) => body.photo_mime_type == null || body.photo_base64 != null, {
     path: ["photo_base64"],
     message: "is required with photo_mime_type",
   });
@@ -46,7 +46,7 @@ export const profileUpdate = z.strictObject({
 });
 export const primaryGroupChoice = z.strictObject({ group_id: recordId });
 
-const flag = z.enum(["true", "false"]).transform((value) => value === "true");
+const flag = queryFlag.transform((value) => value === "true");
 const page = {
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
   page_size: z.coerce.number().int().min(1).max(200).default(50),

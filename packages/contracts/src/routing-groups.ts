@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+import { description, pageQuery, queryFlag, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 /**
  * How a group picks a member for a call: weighted random, fewest calls in flight, lowest recent latency, lowest price, or highest weight
@@ -93,7 +93,7 @@ export const routingGroup = z
 export const routingGroupQuery = z.strictObject({
   ...pageQuery.shape,
   search,
-  enabled_only: z.enum(["true", "false"]).optional().describe("true leaves out those switched off"),
+  enabled_only: queryFlag.optional().describe("true leaves out those switched off"),
 });
 
 export type RoutingGroup = z.output<typeof routingGroup>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+import { pageQuery, queryFlag, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 const MONTH_SECONDS = 31 * 86_400;
 const ttl = z.number().int().min(1).max(MONTH_SECONDS);
@@ -58,7 +58,7 @@ export const semanticCacheConfigQuery = z.strictObject({ ...pageQuery.shape, sea
 
 export const semanticCacheGroups = z.strictObject({ group_ids: groupIds }).meta({ id: "SemanticCacheGroups" });
 export const semanticCacheGroupsQuery = z.strictObject({
-  replace: z.enum(["true", "false"]).optional().describe("true: the given groups replace those bound before"),
+  replace: queryFlag.optional().describe("true: the given groups replace those bound before"),
 });
 export const semanticCacheBinding = z
   .strictObject({

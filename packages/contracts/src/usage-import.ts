@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { httpUrl, pageQuery, recordId, timestamp } from "./conventions.ts";
+import { httpUrl, pageQuery, queryFlag, recordId, timestamp } from "./conventions.ts";
 
 export const IMPORT_VENDORS = ["openai", "anthropic", "google", "azure", "aws"] as const;
 export type ImportVendor = (typeof IMPORT_VENDORS)[number];
@@ -11,8 +11,7 @@ const mappingPolicy = z
   .describe("auto_create: a model that the vendor names and the gateway does not know is added to the asset registry as ungoverned");
 
 export const usageImportProviderQuery = pageQuery.extend({
-  only_supported: z
-    .enum(["true", "false"])
+  only_supported: queryFlag
     .transform((text) => text === "true")
     .optional()
     .describe("leave out providers whose vendor reports no usage"),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, pageQuery, recordId, timestamp } from "./conventions.ts";
+import { listOf, pageQuery, queryFlag, recordId, timestamp } from "./conventions.ts";
 
 /** Dimensions usage can be grouped by; at most one of the three periods. */
 export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key", "model"] as const;
@@ -43,8 +43,7 @@ export const usageReportQuery = z.strictObject({
     .describe(`grouping, comma-separated: ${USAGE_PARTS.join(", ")}, label:NAME; default: day. Periods are in UTC`)
     .meta({ type: "string" }),
   resource_group_id: recordId.optional().describe("only of this resource group"),
-  subgroups: z
-    .enum(["true", "false"])
+  subgroups: queryFlag
     .transform((text) => text === "true")
     .optional()
     .describe("with resource_group_id: also of all groups below it"),

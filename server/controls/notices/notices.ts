@@ -31,7 +31,7 @@ export class Notices {
     const { db, conversations } = this.parts;
     if (!(await conversations.countPost(tenant.id, user.id)))
       return refuse("rate_limited", undefined, { headers: { "retry-after": "60" } });
-    if (post.ai_system_id !== undefined && !(await isSystem(db, tenant.id, post.ai_system_id)))
+    if (post.ai_system_id != null && !(await isSystem(db, tenant.id, post.ai_system_id)))
       throw invalidFields("invalid_notice", [{ field: "ai_system_id", message: "names no AI system of this tenant" }]);
     const config = await effectiveNoticeConfig(this.parts, tenant.id, post.ai_system_id ?? null);
     if (!config.enabled) return refuse("evidence_disabled");

@@ -71,6 +71,19 @@ describe("the usage in a call's row", () => {
     ]);
   });
 
+  test("has no token counts if only other units were counted, and counts of zero if nothing else was", () => {
+    const none = { ...USAGE, inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0 };
+    const counts = (usage: Usage, attempts: Partial<Attempt>[] = []) => {
+      const row = settled(priced, usage, undefined, attempts);
+      return [row.llm_prompt_tokens, row.llm_completion_tokens, row.llm_total_tokens];
+    };
+    for (const unit of [{ images: 1 }, { spokenCharacters: 5 }, { audioSeconds: 1 }, { videoSeconds: 4 }, { searchUnits: 1 }])
+      expect(counts({ ...none, ...unit })).toEqual([undefined, undefined, undefined]);
+    expect(counts({ ...none, images: 1, output: 1_000 })).toEqual([0, 1_000, 1_000]);
+    expect(counts(none)).toEqual([0, 0, 0]);
+    expect(counts({ ...none, images: 1 }, [{ usage: { ...none, inputUncached: 20 }, costMicros: 40 }])).toEqual([20, 0, 20]);
+  });
+
   test("includes failed attempts, and is unpriced if one of them is", () => {
     const failed = { usage: { ...USAGE, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }, costMicros: 8_000 };
     expect(settled(priced, USAGE, undefined, [failed])).toMatchObject({

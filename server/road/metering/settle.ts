@@ -1,7 +1,7 @@
 import type { MicroUsd } from "../../kernel/money.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { tiersServed } from "../../wire/serving.ts";
-import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { cacheWriteTokens, hasTokenCounts, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
 import { addTag } from "../record/add-tag.ts";
 import { noteDetail } from "../record/row-detail.ts";
@@ -23,15 +23,18 @@ export function settle(call: Call, usage: Usage | null): void {
   let output = 0;
   let cacheRead = 0;
   let cacheWrite = 0;
-  for (const used of [...failed.map((attempt) => attempt.usage), ...(usage === null ? [] : [usage])]) {
+  const uses = [...failed.map((attempt) => attempt.usage), ...(usage === null ? [] : [usage])];
+  for (const used of uses) {
     input += inputTokens(used);
     output += used.output;
     cacheRead += used.cacheRead;
     cacheWrite += cacheWriteTokens(used);
   }
-  row.llm_prompt_tokens = input;
-  row.llm_completion_tokens = output;
-  row.llm_total_tokens = input + output;
+  if (uses.some(hasTokenCounts)) {
+    row.llm_prompt_tokens = input;
+    row.llm_completion_tokens = output;
+    row.llm_total_tokens = input + output;
+  }
   if (cacheRead > 0) row.prompt_cache_read_tokens = cacheRead;
   if (cacheWrite > 0) row.prompt_cache_write_tokens = cacheWrite;
   if (usage?.images !== undefined) row.media_images_generated = usage.images;

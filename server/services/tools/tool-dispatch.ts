@@ -14,7 +14,7 @@ import type { RequestView } from "../../road/view.ts";
 import { pausedCallStream } from "./approvals/paused-call.ts";
 import { bridgedServer } from "./servers/bridged-server.ts";
 import { knowledgeToolServer } from "./servers/knowledge-tools.ts";
-import { knownTool } from "./definitions/listed-tools.ts";
+import { noteRoute } from "./note-route.ts";
 import { refuseOrigin } from "./origin.ts";
 import { passThrough } from "./servers/pass-through.ts";
 import { serveSynthesized } from "./servers/synthesized.ts";
@@ -150,18 +150,6 @@ async function onwards(
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
       : passThrough(call, request, target, parts, carryOn);
   return serveSynthesized(call, request, carryingApproval(await bridgedServer(call, request, target, parts), carryOn), parts);
-}
-
-/** Records on the row which server is meant, and the tool's last known definition. */
-function noteRoute({ row }: Call, route: ToolRoute, parts: Pick<ToolParts, "memory">): void {
-  const [target] = route.targets;
-  const only = route.virtual === null || route.capability !== null ? target : undefined;
-  if (route.virtual !== null) row.custom_metadata = { ...(row.custom_metadata as object | undefined), virtual_server_id: route.virtual.id };
-  row.server_id = only?.server.id ?? route.virtual?.id ?? null;
-  if (only === undefined) return;
-  row.server_version = only.server.serverVersion;
-  if (route.capability?.type === "tool")
-    row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
 }
 
 /** Refuses a body that is not a message where rules for tools apply, because these cannot be checked on it. */

@@ -14,6 +14,7 @@ import { LastingStreams } from "../../road/send/lasting-streams.ts";
 import { changesVerdict } from "./changes/changes-verdict.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./sessions/end-sessions.ts";
 import { toolAuthorization } from "./tool-authorization.ts";
+import { noteRouteOfRefused } from "./note-route.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
 import { toolServerState } from "./definitions/tool-server-state.ts";
 import type { ToolServiceParts } from "./tool-parts.ts";
@@ -24,6 +25,8 @@ import { recordedCredentials } from "./forwarding/upstream-credentials.ts";
 /** The tool service as used by surfaces. */
 export interface ToolService {
   call(call: Call, request: ToolRequest, view: RequestView): Promise<Answer | Refusal>;
+  /** Records on the row of a call that its controls refused which server and which definition of a tool it was for. */
+  noteRefused(call: Call): void;
   readonly oauth: OAuthDispatch;
   readonly appResource: AppResourceDispatch;
   /** Adds to a refusal for lack of a valid credential where a client can get one. */
@@ -73,6 +76,7 @@ export async function openTools(options: ToolServiceOptions) {
       if ("kind" in answer && answer.kind === "stream" && view.target.kind === "tool" && view.target.listens) listeners.follow(call, view);
       return answer;
     },
+    noteRefused: (call) => noteRouteOfRefused(call, parts),
     oauth: oauthDispatch({ ...authorization, begin, origins: options.origins }),
     appResource: appResourceDispatch(parts),
     challenged: (refusal, call) => withChallenge(refusal, call, authorization),

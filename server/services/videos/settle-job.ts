@@ -2,7 +2,7 @@ import { repeatedHeaders } from "../../road/own-calls/repeated-headers.ts";
 import type { VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
-import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { cacheWriteTokens, hasTokenCounts, inputTokens, type Usage } from "../../wire/usage.ts";
 
 interface SettleParts {
   readonly store: VideoStore;
@@ -67,9 +67,11 @@ function rowOfJob(job: VideoJob) {
     upstream_request_id: job.upstream_id?.slice(0, 200) ?? null,
     ...(micros !== null && { llm_estimated_cost_usd: usdFromMicros(micros) }),
     ...(usage !== null && {
-      llm_prompt_tokens: inputTokens(usage),
-      llm_completion_tokens: usage.output,
-      llm_total_tokens: inputTokens(usage) + usage.output,
+      ...(hasTokenCounts(usage) && {
+        llm_prompt_tokens: inputTokens(usage),
+        llm_completion_tokens: usage.output,
+        llm_total_tokens: inputTokens(usage) + usage.output,
+      }),
       ...(usage.cacheRead > 0 && { prompt_cache_read_tokens: usage.cacheRead }),
       ...(cacheWriteTokens(usage) > 0 && { prompt_cache_write_tokens: cacheWriteTokens(usage) }),
       ...(usage.videoSeconds !== undefined && { media_video_seconds_output: usage.videoSeconds }),

@@ -52,9 +52,9 @@ function factsOf(data: z.infer<typeof batchJobRequest>): JobFacts | Refusal {
   const completionWindow = data.completion_window ?? "24h";
   if (!isBatchEndpoint(endpoint)) return invalidFact("endpoint", "is no endpoint that batches have");
   if (windowMs(completionWindow, true) === null) return invalidFact("completion_window", "must be from 1h to 7d, in hours (h) or days (d)");
-  if ((data.model == null) === (data.model_id == null)) return invalidFact("model", "is required, or model_id");
+  if (data.model == null && data.model_id == null) return invalidFact("model", "is required, or model_id");
   return {
-    ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
+    ...{ endpoint, completionWindow, model: data.model_id == null ? (data.model ?? null) : null, modelId: data.model_id ?? null },
     description: data.description ?? null,
     metadata: data.metadata ?? null,
     ...{ retryInterrupted: data.retry_interrupted ?? false, resultsExpireSeconds: null, vendorHeaders: null },

@@ -79,8 +79,6 @@ function headersForVendors(call: Call): Record<string, string> | null {
 export const messageBatchCreate = (of: MessageBatches): Surface => ({
   ...messagesRefusals,
   read(call) {
-    if (call.headers.get("anthropic-version") === null)
-      return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
     const factsOf = (): JobFacts => ({
       ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
       ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersForVendors(call) },

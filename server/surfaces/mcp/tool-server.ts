@@ -40,7 +40,9 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
   };
 }
 
-export function exchange(tools: ToolService, request: ToolRequest, { row, headers }: Call): Exchange {
+export function exchange(tools: ToolService, request: ToolRequest, arriving: Call): Exchange {
+  const { row, headers } = arriving;
+  arriving.beforeRecord.push(() => tools.noteRefused(arriving));
   const forget = (field: Parameters<Forget>[0]) => {
     row[field] = field === "endpoint" ? endpointAbove(row.endpoint, request.subPath) : null;
   };

@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from "../../kernel/json-value.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
 import { versionProblems, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";
+import { MESSAGES_VERSION } from "../../wire/messages/messages-version.ts";
 import { MessagesStream } from "../../wire/messages/messages-stream.ts";
 import { conversationExchange, vendorHeaders } from "../llm/conversation.ts";
 import { messagesRefusals } from "./refusals.ts";
@@ -51,10 +52,9 @@ export function vendorQuery({ url }: Call): string {
   return beta === null || beta.length > 100 ? "" : `beta=${encodeURIComponent(beta)}`;
 }
 
-/** Reads the request of either path, validated against the version its caller uses. */
+/** Reads the request of either path, validated against the version its caller uses. A caller without the vendor's SDK may name none. */
 export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {
-  const version = call.headers.get("anthropic-version");
-  if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
+  const version = call.headers.get("anthropic-version") ?? MESSAGES_VERSION;
   const inbound = readMessagesRequest(body ?? new Uint8Array(0), { ...options, version });
   if ("fields" in inbound) return invalidRequest(inbound.fields);
   const problems = versionProblems(inbound.body, version);

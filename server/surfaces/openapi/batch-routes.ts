@@ -32,7 +32,7 @@ export const BATCH_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${OPENAI}/:batch_job_id/cancel`]: job("Cancel a batch (OpenAI)", batch.openaiBatch),
   [`POST ${ANTHROPIC}`]: job("Create a batch of messages (Anthropic)", batch.messageBatch, {
     body: batch.messageBatchRequest,
-    headers: ["anthropic-version"],
+    optionalHeaders: ["anthropic-version"],
   }),
   [`GET ${ANTHROPIC}`]: job("List batches of messages (Anthropic)", batch.messageBatchPage, { query: batch.messageBatchPageQuery }),
   [`GET ${ANTHROPIC}/:batch_job_id`]: job("Retrieve a batch of messages (Anthropic)", batch.messageBatch),

@@ -17,6 +17,7 @@ export interface DescribedRoute {
   readonly body?: z.ZodType;
   /** Required headers. */
   readonly headers?: readonly string[];
+  readonly optionalHeaders?: readonly string[];
   /** The body is a form instead of JSON. */
   readonly form?: true;
   readonly answer: DescribedAnswer;

@@ -54,6 +54,9 @@ function operationId(method: string, template: string): string {
   return `${method.toLowerCase()}${named.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
 }
 
+const headerParameters = (names: readonly string[] = [], required: boolean) =>
+  names.map((name) => ({ name, in: "header", required, schema: { type: "string" } }));
+
 function operation(route: DocumentedRoute, components: OpenApiNode): OpenApiNode {
   const { method, path, described } = route;
   const { answer, tag, summary } = described;
@@ -67,7 +70,8 @@ function operation(route: DocumentedRoute, components: OpenApiNode): OpenApiNode
     parameters: [
       ...pathParameters(template),
       ...queryParameters(described.query, components),
-      ...(described.headers ?? []).map((name) => ({ name, in: "header", required: true, schema: { type: "string" } })),
+      ...headerParameters(described.headers, true),
+      ...headerParameters(described.optionalHeaders, false),
     ],
     ...requestBody(described, components),
     responses: {

@@ -26,7 +26,7 @@ function route(tag: string, summary: string, answer: DescribedAnswer, body?: z.Z
 const openai = (summary: string, answer: DescribedAnswer, body?: z.ZodType) => route("OpenAI's formats", summary, answer, body);
 const anthropic = (summary: string, answer: DescribedAnswer, body?: z.ZodType): DescribedRoute => ({
   ...route("Anthropic's format", summary, answer, body),
-  headers: ["anthropic-version"],
+  optionalHeaders: ["anthropic-version"],
 });
 const google = (summary: string, answer: DescribedAnswer, body?: z.ZodType) => route("Google's format", summary, answer, body);
 const mcp = (summary: string, answer: DescribedAnswer, body?: z.ZodType) => route("Tool servers", summary, answer, body, api.rpcMessage);

@@ -7,7 +7,9 @@ import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-reques
 /** Members that are stored with the transcript's file. */
 const KEPT = ["chat_id", "display_name"] as const;
 
-/** Each problem names its field. */
+const FLAGS: ReadonlySet<string> = new Set(["stream", "persist"]);
+
+/** Each problem names its field. Flags may be in any case: Python writes a boolean into a form as `True`. */
 export function readTranscriptionRequest(
   operation: TranscriptionRequest["operation"],
   fields: ReadonlyMap<string, string>,
@@ -15,7 +17,8 @@ export function readTranscriptionRequest(
   file: MediaFile,
   formBytes: number,
 ): TranscriptionRequest | { readonly fields: readonly FieldProblem[] } {
-  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...fields, ...lists]))));
+  const told = [...fields].map(([name, value]) => [name, FLAGS.has(name) ? value.toLowerCase() : value]);
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...told, ...lists]))));
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const problems = modelProblems(document);
   const { response_format: format, stream, persist } = document.value;

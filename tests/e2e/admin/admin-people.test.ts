@@ -136,7 +136,7 @@ describe("end users", () => {
     });
     expect((await send("PATCH", `${one}/status`, { is_active: false })).body.is_active).toBe(false);
     expect(
-      (await send("GET", "/v1/admin/end-users?active_only=true")).body.users.map(({ username }: { username: string }) => username),
+      (await send("GET", "/v1/admin/end-users?active_only=True")).body.users.map(({ username }: { username: string }) => username),
     ).toEqual(["bob"]);
     expect((await send("DELETE", one)).status).toBe(204);
     expect([(await send("GET", one)).status, (await send("DELETE", one)).status]).toEqual([404, 404]);

@@ -95,6 +95,15 @@ test("a batch job runs each request as a call with its own audit row, and return
   expect((await ended(job.id)).cost_usd).toBeCloseTo(cost, 6);
 });
 
+test("null in a job's body counts as absent, and of two names of a model its ID decides", async () => {
+  const absent = { endpoint: null, completion_window: null, description: null, metadata: null };
+  const requests = [{ custom_id: "a", body: asks("hi") }];
+  const made = await api("POST", "/jobs", { ...absent, requests, model: "bad-request", model_id: served.models["fake-1"] });
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({ endpoint: "/v1/chat/completions", completion_window: "24h", model: null });
+  expect((await ended(made.json.id)).request_counts).toMatchObject({ total: 1, completed: 1 });
+});
+
 test("OpenAI's client submits a file, reads and lists the job, and reads the output and error files", async () => {
   const input = [
     { custom_id: "fine", method: "POST", url: "/v1/chat/completions", body: { model: "fake-1", ...asks("hi") } },

@@ -63,10 +63,10 @@ async function resultsOf(id: string) {
   return found;
 }
 
-async function raw(method: string, path: string, body?: unknown, apiKey = served.apiKey, version = "2023-06-01") {
+async function raw(method: string, path: string, body?: unknown, apiKey = served.apiKey, version: string | null = "2023-06-01") {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/messages/batches${path}`, {
     method,
-    headers: { "x-api-key": apiKey, "content-type": "application/json", "anthropic-version": version },
+    headers: { "x-api-key": apiKey, "content-type": "application/json", ...(version !== null && { "anthropic-version": version }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, json: (await response.json()) as any };
@@ -198,4 +198,5 @@ test("anthropic-version and anthropic-beta headers of a batch apply to its messa
     "requests[0].params.temperature",
   );
   expect((await raw("POST", "", { requests: cold }, served.apiKey)).status).toBe(200);
+  expect((await raw("POST", "", { requests: cold }, served.apiKey, null)).status).toBe(200);
 });

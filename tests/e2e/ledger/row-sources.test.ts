@@ -9,10 +9,12 @@ import { startWorld, type World } from "../../support/world.ts";
 import { grant, newTeam, post } from "../tools/mcp-harness.ts";
 
 let world: World;
+let served: Awaited<ReturnType<typeof serveModels>>;
 const servers: ScriptedToolServer[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, [{ name: "ours", model_name: "fake-1" }, "fake-1"]);
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
@@ -20,12 +22,10 @@ afterAll(async () => {
 });
 
 test("the row has the gateway's name of a model, and the provider's name if it differs", async () => {
-  const models = [{ name: "ours", model_name: "fake-1" }, "fake-1"];
-  const { apiKey } = await serveModels(world.admin, world.upstream.baseUrl, models);
   const rowFor = async (model: string) => {
     const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-api-key": apiKey },
+      headers: { "content-type": "application/json", "x-api-key": served.apiKey },
       body: JSON.stringify({ model, messages: [{ role: "user", content: "x" }] }),
     });
     expect(reply.status).toBe(200);
@@ -34,6 +34,28 @@ test("the row has the gateway's name of a model, and the provider's name if it d
   };
   expect(await rowFor("ours")).toMatchObject({ llm_model_used: "ours", custom_metadata: { upstream_model: "fake-1" } });
   expect(await rowFor("fake-1")).toMatchObject({ llm_model_used: "fake-1", custom_metadata: null });
+});
+
+test("the row of an invalid request has the model that it names, and none if it names none", async () => {
+  const { apiKey, models } = served;
+  const named = async (path: string, body: unknown) => {
+    const reply = await fetch(world.gateway.runtimeUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": apiKey },
+      body: JSON.stringify(body),
+    });
+    expect(reply.status).toBe(400);
+    const row = await rowOf(world.admin, { id: reply.headers.get("x-request-id") });
+    expect([row.error_type, row.llm_model_used]).toEqual(["invalid_body", null]);
+    return row.llm_model_requested;
+  };
+  const llm = "/v1/proxy/llm";
+  expect(await named(`${llm}/chat/completions`, { model: "fake-1" })).toBe("fake-1");
+  expect(await named(`${llm}/embeddings`, { model_id: models["fake-1"], model: "x" })).toBe(models["fake-1"]);
+  expect(await named("/v1/messages", { model: "fake-1", messages: 5 })).toBe("fake-1");
+  expect(await named("/v1beta/models/fake%2F1:generateContent", {})).toBe("fake/1");
+  for (const body of [{ model: 5 }, { model: "m".repeat(256) }, { model: "a\0" }, { messages: [] }, []])
+    expect(await named(`${llm}/chat/completions`, body)).toBeNull();
 });
 
 test.each(["handshake", "stateless"] as const)("the row of a call to a %s tool server has the server's own request ID", async (dialect) => {

@@ -86,7 +86,7 @@ const refusal = (asked: Promise<unknown>) =>
 const spooled = () => readdir(join(world.gateway.dataDir, "spool"));
 
 test("persisted audio is stored, for streamed transcripts too, and its file ID is in a header", async () => {
-  for (const more of [{ model: "hears" }, { model: "hears-by-token", stream: true }] as const) {
+  for (const more of [{ model: "hears" }, { model: "hears-by-token", stream: true }, { model: "hears", persist: "True" }] as const) {
     const asked = { file: await toFile(SOUND, "memo.wav"), persist: true, chat_id: "memo", ...more };
     const { response } = await openai.audio.transcriptions
       .create(asked as unknown as OpenAI.Audio.TranscriptionCreateParams)

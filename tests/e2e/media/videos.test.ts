@@ -101,7 +101,14 @@ test("a job is submitted and polled, its file stored and its cost recorded once"
   expect(rows[0].custom_metadata.labels).toEqual({ team: "films" });
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({
-    ...{ proxy_type: "llm", llm_model_used: "films", llm_provider: "o", llm_estimated_cost_usd: 2.4, media_video_seconds_output: 8 },
+    ...{
+      proxy_type: "llm",
+      llm_model_used: "films",
+      llm_provider: "o",
+      llm_estimated_cost_usd: 2.4,
+      media_video_seconds_output: 8,
+      llm_total_tokens: null,
+    },
     ...{ success: true, parent_request_id: submitted.headers.get("x-request-id"), upstream_request_id: made?.id },
     ...{ response_size_bytes: null, response_content_hash: null },
   });

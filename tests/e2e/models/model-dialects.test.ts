@@ -78,6 +78,26 @@ async function sent(
 const CHAT = "/v1/proxy/llm/chat/completions";
 const messages = [{ role: "user", content: "Hi" }];
 
+test("a request in Anthropic's format without anthropic-version is of the first version", async () => {
+  const asked = (path: string, body: object, version: Record<string, string> = {}) =>
+    fetch(`${world.gateway.runtimeUrl}/v1/messages${path}`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey, "content-type": "application/json", ...version },
+      body: JSON.stringify({ messages, ...body }),
+    });
+  const answers = [
+    await asked("", { model: "by-record", max_tokens: 7, temperature: 0.2 }),
+    await asked("", { model: "by-record", max_tokens: 7, stream: true }),
+    await asked("/count_tokens", { model: "by-record" }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  await Promise.all(answers.map((answer) => answer.text()));
+  expect(vendor.seen.slice(-3).map(({ headers }) => headers["anthropic-version"])).toEqual(Array(3).fill("2023-06-01"));
+  expect((await asked("", { model: "plain", max_tokens: 7 })).status).toBe(200);
+  const later = await asked("", { model: "by-record", max_tokens: 7, temperature: 0.2 }, { "anthropic-version": "2026-10-21" });
+  expect(later.status).toBe(400);
+});
+
 describe("the output token limit", () => {
   test.each([
     ["plain", "max_tokens"],

@@ -46,7 +46,7 @@ test("the model picker is filtered by provider, mode, enabled state and health",
   const listed = async (query: string) =>
     (await picker.request("GET", `/models${query}`)).body.models.map(({ name }: { name: string }) => name.slice(5));
   expect(await listed("")).toEqual(["away", "chat", "embedding", "off"]);
-  expect(await listed("?enabled_only=true")).toEqual(["away", "chat", "embedding"]);
+  expect(await listed("?enabled_only=True")).toEqual(["away", "chat", "embedding"]);
   expect(await listed("?healthy_only=true")).toEqual(["chat", "embedding", "off"]);
   expect(await listed("?provider=away")).toEqual(["away"]);
   expect(await listed("?modes=embedding")).toEqual(["embedding"]);

@@ -151,7 +151,7 @@ describe("a notice record", () => {
     const text = (await person.request("GET", "/evidence/notice-config")).body.text_sha256.de;
     const reply = await post(handle, { locale: "de", text_sha256: text });
     expect([reply.status, Object.keys(reply.body)]).toEqual([200, ["record_id"]]);
-    const again = await post(handle, { locale: "de", text_sha256: text });
+    const again = await post(handle, { locale: "de", text_sha256: text, ai_system_id: null });
     const inline = await post(handle, { method: "inline" });
     expect([again.body.record_id, inline.body.record_id === reply.body.record_id]).toEqual([reply.body.record_id, false]);
 

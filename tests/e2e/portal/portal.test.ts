@@ -476,6 +476,8 @@ describe("a user's own record", () => {
     expect(registered.status).toBe(201);
     const { avatar_url: avatar } = (await (await logIn(url, "with-photo")).request("GET", "/auth/profile")).body;
     expect(Buffer.from(await (await fetch(url + avatar)).arrayBuffer())).toEqual(PNG);
+    const bare = { username: "without-photo", password: PASSWORD, photo_base64: null, photo_mime_type: null };
+    expect((await stranger().request("POST", "/auth/register", bare)).status).toBe(201);
     const half = await stranger().request("POST", "/auth/register", {
       username: "half-a-photo",
       password: PASSWORD,

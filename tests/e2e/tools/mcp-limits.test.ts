@@ -63,6 +63,9 @@ describe("limits on frequency", () => {
     expect(Number(answers[2]?.headers.get("retry-after"))).toBeGreaterThan(0);
     const row = await rowOf(world.admin, { error_type: "rate_limit_exceeded", resource_group_id: team.groupId });
     expect([row.http_status_code, row.mcp_capability_name, row.server_id]).toEqual([429, "echo", ids.modern]);
+    const made = await rowOf(world.admin, { id: answers[0]?.headers.get("x-request-id") });
+    expect(made.tool_definition_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect([row.tool_definition_hash, row.server_version]).toEqual([made.tool_definition_hash, made.server_version]);
   });
 
   test("per day run out, and a server's own lower limit applies", async () => {

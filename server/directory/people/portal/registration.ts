@@ -12,12 +12,12 @@ import { write, type Actor } from "../../writes/write.ts";
 import type { PortalOrigin, PortalLogins, PortalTenant } from "./portal-logins.ts";
 
 function photoOf(body: Registration): Uint8Array | null {
-  if (body.photo_base64 === undefined) return null;
+  if (body.photo_base64 == null) return null;
   const text = body.photo_base64.replace(/^data:[\w/+.-]+;base64,/, "").replace(/\s+/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw invalidField("photo_base64", "is no base64");
   const content = Buffer.from(text, "base64");
   const type = pictureType(content);
-  if (body.photo_mime_type !== undefined && type !== null && type !== body.photo_mime_type)
+  if (body.photo_mime_type != null && type !== null && type !== body.photo_mime_type)
     throw invalidField("photo_mime_type", `is ${body.photo_mime_type}, but the photo is ${type}`);
   return content;
 }

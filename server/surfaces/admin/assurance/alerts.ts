@@ -1,11 +1,11 @@
-import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
+import { listOf, pageQuery, queryFlag } from "@gatehouse/contracts/conventions";
 import { alert } from "@gatehouse/contracts/limits";
 import { z } from "zod";
 import { listAlerts } from "../../../directory/limits/alerts.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 import { listed } from "../resource.ts";
 
-const alertQuery = z.strictObject({ ...pageQuery.shape, group_id: z.uuid().optional(), resolved: z.enum(["true", "false"]).optional() });
+const alertQuery = z.strictObject({ ...pageQuery.shape, group_id: z.uuid().optional(), resolved: queryFlag.optional() });
 
 export const alertOperations: readonly AdminOperation[] = [
   operation({

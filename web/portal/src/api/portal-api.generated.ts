@@ -2,7 +2,7 @@
 import type { PortalApiSchemas } from "./portal-api-schemas.generated.ts";
 
 export interface PortalApi {
-  "POST /v1/portal/auth/register": { body: { "username": string; "password": string; "email"?: (string | null); "display_name"?: (string | null); "avatar_url"?: (string | null); "photo_base64"?: string; "photo_mime_type"?: "image/jpeg" | "image/png" | "image/webp" | "image/gif"; }; answer: PortalApiSchemas["Registered"]; };
+  "POST /v1/portal/auth/register": { body: { "username": string; "password": string; "email"?: (string | null); "display_name"?: (string | null); "avatar_url"?: (string | null); "photo_base64"?: (string | null); "photo_mime_type"?: ("image/jpeg" | "image/png" | "image/webp" | "image/gif" | null); }; answer: PortalApiSchemas["Registered"]; };
   "POST /v1/portal/auth/login": { body: { "username": string; "password": string; }; answer: (PortalApiSchemas["PortalSession"] | PortalApiSchemas["SecondFactorAsked"]); };
   "POST /v1/portal/auth/login/2fa": { body: { "temp_token": string; "code": string; }; answer: PortalApiSchemas["PortalSession"]; };
   "POST /v1/portal/auth/validate": { answer: PortalApiSchemas["ValidToken"]; };
@@ -67,6 +67,6 @@ export interface PortalApi {
   "DELETE /v1/portal/api-keys/{key_id}": { path: { "key_id": string; }; answer: PortalApiSchemas["OwnKey"]; };
   "GET /v1/portal/usage": { query?: { "group_id"?: string; }; answer: PortalApiSchemas["OwnUsage"]; };
   "GET /v1/portal/evidence/notice-config": { query?: { "ai_system_id"?: string; }; answer: PortalApiSchemas["PortalNotice"]; };
-  "POST /v1/portal/evidence/notice": { body: { "conversation_handle": string; "locale": string; "method": "banner" | "inline"; "text_sha256": string; "ai_system_id"?: string; }; answer: PortalApiSchemas["NoticeRecorded"]; };
+  "POST /v1/portal/evidence/notice": { body: { "conversation_handle": string; "locale": string; "method": "banner" | "inline"; "text_sha256": string; "ai_system_id"?: (string | null); }; answer: PortalApiSchemas["NoticeRecorded"]; };
   "GET /v1/portal/events": { answer: Blob; };
 }
