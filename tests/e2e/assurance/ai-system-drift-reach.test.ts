@@ -69,6 +69,18 @@ test("tools of a virtual server, skills and knowledge bases under contract are n
   expect((await findings()).map(({ title }) => title)).toEqual([]);
 });
 
+test("calls of tools and skills count among the calls of a system that asks no model, and failures among its errors", async () => {
+  expect((await load("none")).body.result.isError).toBe(true);
+  expect((await use(`vmcp/${virtual}`, "desk__none", {})).status).toBe(403);
+  const onBoard = () => owner.get("/v1/admin/ai-systems").then(({ ai_systems }: any) => ai_systems[0]);
+  const shown = await until(onBoard, ({ calls }) => calls >= 6);
+  expect([shown.calls, shown.cost_usd, shown.gaps.some(({ id }: any) => id === "called_before_service")]).toEqual([6, 0, true]);
+  const policy = { name: "stop", finding_kinds: ["tool_drift"], action: "suspend" };
+  expect((await owner.post(at("/response-policies/preview"), policy)).calls_last_day).toBe(6);
+  const { components } = await owner.get(at("/health"));
+  expect(components.find(({ id }: any) => id === "errors").detail).toBe("1 of 6 calls failed.");
+});
+
 test("a skill that the contract does not name is a finding", async () => {
   const id = await grantSkill("further");
   await until(
