@@ -8,6 +8,7 @@ import type { CallLimits } from "./call-limits.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { type NestedCall, openNested } from "./own-calls/nested-call.ts";
+import { complianceTags } from "./record/compliance-tags.ts";
 import { storedBodies } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { answeredOutcome, closeRecord, refusedOutcome, wholeSent } from "./record/finish.ts";
@@ -80,6 +81,7 @@ export class OpenCalls {
 
   /** Writes the begin marker. Throws if calls can no longer be recorded. */
   begin(call: Call): void {
+    call.row.compliance_tags = complianceTags(call.row, call) ?? call.row.compliance_tags ?? null;
     this.parts.ledger.begin(beginMarkerRow(call));
     call.begun = true;
   }

@@ -57,7 +57,7 @@ export class Road {
         calls.forget(call);
         return this.withoutRow(route, answer, call.id);
       }
-      if (isUnauthenticated(call)) await this.parts.strangers.file(call);
+      if (call.tenant === null) await this.parts.strangers.file(call);
       // Also counts failures after admission: the portal checks passwords itself.
       if (isRefusal(answer) && answer.code === "unauthenticated") this.parts.strangers.refused(call);
       return await this.send(call, route, answer);

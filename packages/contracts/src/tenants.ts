@@ -96,9 +96,6 @@ export const tenantCreate = z
 
 export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
 
-/** Replaces the whole record: absent members get a new tenant's defaults, except the name, which is required, and the legal hold, which stays. */
-export const tenantPut = z.strictObject(tenantUpdate.shape).meta({ id: "TenantPut" });
-
 export const tenant = z
   .strictObject({
     id: tenantSlug,

@@ -41,13 +41,13 @@ export async function readFleetBoard(
 async function onBoard(directory: Directory, row: AiSystemRow, traffic: SystemTraffic | undefined, now: Date): Promise<AiSystemOnBoard> {
   const contract = await contractOnBoard(directory, row);
   const open = await openFindings(directory.db, row.tenant_id, row.id);
-  const { calls = 0, errors = 0, micros = 0, unpriced = 0 } = traffic ?? {};
+  const { calls = 0, errors = 0, requests = 0, micros = 0, unpriced = 0 } = traffic ?? {};
   return {
     ...readAiSystem(row),
     contract,
     calls,
     errors,
-    cost_usd: calls > 0 && unpriced >= calls ? null : usdFromMicros(micros),
+    cost_usd: requests > 0 && unpriced >= requests ? null : usdFromMicros(micros),
     last_called_hour: traffic?.last_hour?.toISOString() ?? null,
     open_findings: Object.values(open).reduce((sum, count) => sum + count, 0),
     gaps: await gapsOf(directory, row, contract, calls, now),

@@ -3,6 +3,8 @@ import type { DriftFinding, Liveness } from "@gatehouse/contracts/ai-drift";
 import type { ObservationRow } from "../../store/assurance/ai-observations.ts";
 import type { WindowRow } from "../../store/assurance/incident-windows.ts";
 import type { Metric, Shift } from "./drift-statistics.ts";
+import { isSkillServerOfAny } from "../skills/skill-server.ts";
+import { isKnowledgeServerOfAny } from "../tools/knowledge-server.ts";
 import { isSetAside, type Normal } from "./baselines.ts";
 
 /** An observed behaviour that is not permitted or not normal. */
@@ -66,7 +68,10 @@ function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, cont
     return { kind: "model_drift", severity: "high", title: `The model ${detail.model} is not in contract ${version}` };
   if (kind === "data" && clauses.regions.length > 0 && detail.region !== undefined && !clauses.regions.includes(String(detail.region)))
     return { kind: "data_drift_class", severity: "critical", title: `The region ${detail.region} is not in contract ${version}` };
-  if (kind !== "tool") return null;
+  if (kind === "skill" && clauses.skills[String(detail.skill_id)] === undefined)
+    return { kind: "tool_drift", severity: "high", title: `The skill ${detail.skill_id} is not in contract ${version}` };
+  // Skills and knowledge bases are clauses of their own, not tools of a server.
+  if (kind !== "tool" || isSkillServerOfAny(String(detail.server_id)) || isKnowledgeServerOfAny(String(detail.server_id))) return null;
   const server = clauses.tool_servers[String(detail.server_id)];
   if (server === undefined)
     return { kind: "tool_drift", severity: "high", title: `The tool server ${detail.server_id} is not in contract ${version}` };

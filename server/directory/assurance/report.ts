@@ -37,8 +37,8 @@ async function factsOf(directory: Directory, row: AiSystemRow, now: number) {
     faults: await chainFaults(db, tenantId),
     hasBaseline: baseline !== undefined,
   });
-  const { calls } = counted;
-  const unpriced = calls > 0 && (traffic?.unpriced ?? 0) >= calls;
+  const { requests = 0, unpriced: without = 0 } = traffic ?? {};
+  const unpriced = requests > 0 && without >= requests;
   return {
     contract,
     baseline,

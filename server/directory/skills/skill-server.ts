@@ -38,6 +38,8 @@ export function skillServer(tenantId: string, timeoutMs: number): ToolServerEntr
   };
 }
 
+export const isSkillServerOfAny = (id: string): boolean => id.startsWith(PREFIX);
+
 export function isSkillServer({ tenant }: GroupScope, id: string): boolean {
   return id === PREFIX + tenant.id;
 }

@@ -23,7 +23,7 @@ export type { TenantRecordTable };
 const DEFAULT_TENANT = "default";
 
 /** The defaults of a new tenant. Without the legal hold, which must not end because somebody left it out. */
-export const NEW_TENANT: Required<Omit<TenantUpdate, "name" | "legal_hold">> = {
+const NEW_TENANT: Required<Omit<TenantUpdate, "name" | "legal_hold">> = {
   display_name: null,
   enabled: true,
   data_retention: DEFAULT_RETENTION,

@@ -311,7 +311,7 @@ async function ownAmong(parts: Parts, tenantId: string, ids: readonly string[], 
   return ids.length === 0 ? new Set() : isRequestedByAccount(parts.db, tenantId, ids, { plane: "portal", id: viewer.requesterId });
 }
 
-/** `approval_token` is present only while the approval is granted and unused, and only for the requester. */
+/** `approval_token` is present only while the approval is granted and unused, for the requester and whoever granted it. */
 export async function pollApproval(
   parts: Parts,
   tenantId: string,
@@ -320,7 +320,7 @@ export async function pollApproval(
 ): Promise<{ id: string; status: string; approval_token?: string; expires_at: string }> {
   const row = await visible(parts, tenantId, id, viewer);
   const status = statusOf(row, parts.clock.now());
-  const usable = status === "approved" && row.consumed_at === null && row.requester_id === viewer.requesterId;
+  const usable = status === "approved" && row.consumed_at === null && [row.requester_id, row.resolver_id].includes(viewer.requesterId);
   return { id, status, ...(usable ? { approval_token: tokenOf(parts, row) } : {}), expires_at: row.expires_at.toISOString() };
 }
 

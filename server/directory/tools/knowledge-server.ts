@@ -39,6 +39,8 @@ export function knowledgeServer(tenantId: string): ToolServerEntry {
   };
 }
 
+export const isKnowledgeServerOfAny = (id: string): boolean => id.startsWith(PREFIX);
+
 export function isKnowledgeServer({ tenant }: GroupScope, id: string): boolean {
   return id === PREFIX + tenant.id;
 }

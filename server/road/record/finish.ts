@@ -53,12 +53,12 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   row.response_content_hash = sent?.hash ?? null;
   row.response_body_preview = sent?.preview ?? null;
   noteAttempts(call);
+  row.compliance_tags = complianceTags(row, call) ?? row.compliance_tags ?? null;
   if (isUnauthenticated(call)) {
     trimUnauthenticatedRow(call);
     return;
   }
   row.response_headers = sent === null ? null : sanitisedHeaders(sent.headers);
-  row.compliance_tags = complianceTags(row, call.scope);
   noteRequest(call);
 }
 

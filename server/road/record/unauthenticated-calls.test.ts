@@ -14,7 +14,11 @@ function setting(rowsPerMinute = 3) {
   const time = { now: 1_000 * MINUTE };
   const clock = { now: () => time.now, micros: () => time.now * 1000 } as Clock;
   const strangers = new UnauthenticatedCalls({
-    tenants: { exist: () => true, known: (id: string) => (id === "acme" ? true : undefined) } as unknown as NamedTenants,
+    tenants: {
+      exist: () => true,
+      known: (id: string) => (id === "acme" ? true : undefined),
+      knownProfile: () => true,
+    } as unknown as NamedTenants,
     refused: { note: () => undefined },
     ledger: { begin: (row) => void begun.push({ ...row }), seal: async (row) => void sealed.push(row), accepting: () => true },
     clock,
@@ -58,10 +62,12 @@ test("refused calls that name a tenant are recorded for that tenant, separately 
   for (let i = 0; i < 3; i++) call("192.0.2.1", { "x-tenant-id": "acme" });
   for (let i = 0; i < 3; i++) call("192.0.2.2", i === 2 ? {} : { "x-tenant-id": "acme" });
   await strangers.write("all");
-  expect(sealed.map((row) => [row.client_ip, row.tenant_id, (row.custom_metadata as { calls: number }).calls])).toEqual([
-    ["192.0.2.1", "acme", 2],
-    ["192.0.2.2", "acme", 1],
-    ["192.0.2.2", null, 1],
+  expect(
+    sealed.map((row) => [row.client_ip, row.tenant_id, (row.custom_metadata as { calls: number }).calls, row.compliance_tags]),
+  ).toEqual([
+    ["192.0.2.1", "acme", 2, []],
+    ["192.0.2.2", "acme", 1, []],
+    ["192.0.2.2", null, 1, null],
   ]);
 });
 

@@ -51,9 +51,10 @@ export class UnauthenticatedCalls {
     this.parts = parts;
   }
 
-  /** Assigns an unauthenticated call to the tenant it names, if that tenant exists. */
-  async file(call: Call): Promise<void> {
-    if (call.row.tenant_id == null) call.row.tenant_id = await this.named(call);
+  /** Assigns a call that entered no tenant to the one it names, if that exists. A tenant with a compliance profile has tags on every row. */
+  async file({ row, headers }: Call): Promise<void> {
+    row.tenant_id ??= await this.named(headers);
+    row.compliance_tags = await this.tagsUnder(row.tenant_id);
   }
 
   /** Counts a refused credential against the call's tenant, if it has one, to alert its administrators. */
@@ -127,6 +128,7 @@ export class UnauthenticatedCalls {
       success: false,
       error_type: "too_many_strangers",
       is_auth_event: true,
+      compliance_tags: tenantId !== null && this.parts.tenants.knownProfile(tenantId) ? [] : null,
       source: "gateway",
     };
     this.parts.ledger.begin(row);
@@ -140,15 +142,20 @@ export class UnauthenticatedCalls {
     const known = this.parts.tenants.known(id);
     if (known === undefined && !this.asking) {
       this.asking = true;
-      void this.named(call).finally(() => (this.asking = false));
+      void this.named(call.headers).finally(() => (this.asking = false));
     }
     return known === true ? id : null;
   }
 
-  private async named(call: Call): Promise<string | null> {
-    const id = call.headers.get("x-tenant-id");
+  private async named(headers: Call["headers"]): Promise<string | null> {
+    const id = headers.get("x-tenant-id");
     if (id === null) return null;
     // If the database is unreachable the row must be written all the same.
     return (await Promise.resolve(this.parts.tenants.exist(id)).catch(() => false)) ? id : null;
+  }
+
+  private async tagsUnder(tenantId: string | null): Promise<string[] | null> {
+    if (tenantId === null) return null;
+    return (await Promise.resolve(this.parts.tenants.hasProfile(tenantId)).catch(() => false)) ? [] : null;
   }
 }

@@ -9,6 +9,7 @@ import type { SpanClaims } from "../../ledger/queries/span-claims.ts";
 import { knownSpans, type KnownSpans } from "../../ledger/queries/span-lookup.ts";
 import type { Span } from "../../wire/otlp/traces.ts";
 import type { Call } from "../../road/call.ts";
+import { complianceTags } from "../../road/record/compliance-tags.ts";
 import { rootTaskId } from "../../road/record/run.ts";
 import { spanRow } from "./span-row.ts";
 
@@ -98,6 +99,7 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
           user_agent: call.row.user_agent,
           correlation_id: call.row.correlation_id,
         });
+        row.compliance_tags = complianceTags(row, call);
         const sealed = parts.ledger.seal(row).catch((error: unknown) => {
           recent.delete(key);
           throw error;

@@ -44,8 +44,10 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
   const to = Math.min(from + ROWS_AT_ONCE, head);
   await sql`
     WITH seen AS MATERIALIZED (
-      SELECT s.tenant_id, s.id AS ai_system_id, a.id, a.timestamp, a.llm_model_used, a.llm_provider, a.custom_metadata, a.server_id,
-             a.mcp_capability_name, a.mcp_method, a.tool_definition_hash, a.prompt_fingerprint, a.api_key_id, a.subject_kind, a.subject_id,
+      SELECT s.tenant_id, s.id AS ai_system_id, a.id, a.timestamp, a.llm_model_used, a.llm_provider, a.custom_metadata, a.server_id, a.skill_id,
+             a.mcp_capability_name,
+             CASE WHEN a.proxy_type = 'virtual_mcp' THEN regexp_replace(a.mcp_capability_name, '^.*?__', '') ELSE a.mcp_capability_name END AS own_name,
+             a.mcp_method, a.tool_definition_hash, a.prompt_fingerprint, a.api_key_id, a.subject_kind, a.subject_id,
              a.pii_detected, a.region_routed_to
         FROM audit_rows a JOIN ai_systems s ON s.tenant_id = a.tenant_id AND s.id::text = a.resource_group_id
        WHERE a.chain_id = ${chainId} AND a.chain_seq > ${from} AND a.chain_seq <= ${to} AND a.source = 'gateway' AND a.success
@@ -59,8 +61,10 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
         FROM seen WHERE llm_model_used IS NOT NULL
       UNION ALL
       SELECT *, 'tool', server_id || ' ' || mcp_capability_name || coalesce(' ' || tool_definition_hash, ''),
-             jsonb_build_object('server_id', server_id, 'tool', mcp_capability_name, 'definition', tool_definition_hash)
+             jsonb_build_object('server_id', server_id, 'tool', own_name, 'definition', tool_definition_hash)
         FROM seen WHERE server_id IS NOT NULL AND mcp_method = 'tools/call' AND mcp_capability_name IS NOT NULL
+      UNION ALL
+      SELECT *, 'skill', skill_id, jsonb_build_object('skill_id', skill_id) FROM seen WHERE skill_id IS NOT NULL
       UNION ALL
       SELECT *, 'caller', coalesce('key ' || api_key_id, subject_kind || ' ' || subject_id),
              jsonb_build_object('api_key_id', api_key_id, 'subject_kind', subject_kind, 'subject_id', subject_id)
@@ -79,7 +83,7 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
         OR (SELECT count(*) FROM ai_system_observations k WHERE k.ai_system_id = t.ai_system_id AND k.kind = t.kind) < ${MAX_PER_KIND}
      GROUP BY tenant_id, ai_system_id, kind, subject
     ON CONFLICT (ai_system_id, kind, subject) DO UPDATE SET
-      calls = known.calls + excluded.calls,
+      calls = known.calls + excluded.calls, detail = excluded.detail,
       first_seen = least(known.first_seen, excluded.first_seen), last_seen = greatest(known.last_seen, excluded.last_seen),
       first_row = least(known.first_row, excluded.first_row), last_row = greatest(known.last_row, excluded.last_row)`.execute(trx);
   const stretch = { chainId, from, to };

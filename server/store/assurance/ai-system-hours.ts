@@ -5,10 +5,11 @@ import type { Database, Trx } from "../database.ts";
 /** Aggregates per hour the calls that AI Systems' own callers made, leaving out replays. */
 export async function addHours(trx: Trx, stretch: ChainStretch): Promise<void> {
   await sql`
-    INSERT INTO ai_system_hours AS known (tenant_id, ai_system_id, hour, calls, timed, log_ms, refused, guarded, last_at)
+    INSERT INTO ai_system_hours AS known (tenant_id, ai_system_id, hour, calls, timed, log_ms, refused, guarded, errors, last_at)
     SELECT s.tenant_id, s.id, date_trunc('hour', a.timestamp, 'UTC'), count(*), count(*) FILTER (WHERE timed),
            coalesce(sum(ln(1 + a.duration_ms)) FILTER (WHERE timed), 0),
            count(*) FILTER (WHERE NOT a.success AND a.http_status_code = 403), count(*) FILTER (WHERE a.guardrail_action IS NOT NULL),
+           count(*) FILTER (WHERE NOT a.success AND a.http_status_code NOT IN (403, 429) AND a.proxy_subtype <> 'approval_required'),
            max(a.timestamp)
       FROM (SELECT *, coalesce(success AND llm_model_used IS NOT NULL AND duration_ms IS NOT NULL AND NOT coalesce(llm_cache_hit, false), false) AS timed
               FROM audit_rows WHERE chain_id = ${stretch.chainId} AND chain_seq > ${stretch.from} AND chain_seq <= ${stretch.to}
@@ -19,7 +20,7 @@ export async function addHours(trx: Trx, stretch: ChainStretch): Promise<void> {
      GROUP BY s.tenant_id, s.id, 3
     ON CONFLICT (ai_system_id, hour) DO UPDATE SET calls = known.calls + excluded.calls, timed = known.timed + excluded.timed,
       log_ms = known.log_ms + excluded.log_ms, refused = known.refused + excluded.refused, guarded = known.guarded + excluded.guarded,
-      last_at = greatest(known.last_at, excluded.last_at)`.execute(trx);
+      errors = known.errors + excluded.errors, last_at = greatest(known.last_at, excluded.last_at)`.execute(trx);
 }
 
 /** When a system's own callers last called it, successfully or not; null if never recorded. */

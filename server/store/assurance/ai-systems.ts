@@ -52,21 +52,36 @@ export interface SystemTraffic {
   readonly id: string;
   readonly calls: number;
   readonly errors: number;
+  /** Requests to models, those made before it was a system included. */
+  readonly requests: number;
   readonly micros: number;
   readonly unpriced: number;
   readonly last_hour: Date | null;
 }
 
-/** Traffic of the groups since `since`, and the last hour in which each was called. */
+/**
+ * Traffic of the systems since `since`, and the last hour in which each was called. Calls of every kind count from when the group became
+ * a system; of earlier hours only requests to models are known.
+ */
 export async function trafficOf(db: Database, tenantId: string, groupIds: readonly string[], since: Date): Promise<SystemTraffic[]> {
+  const ids = groupIds as string[];
   const { rows: found } = await sql<SystemTraffic>`
-    SELECT resource_group_id AS id,
-      coalesce(sum(requests) FILTER (WHERE hour >= ${since}), 0)::bigint AS calls,
-      coalesce(sum(errors) FILTER (WHERE hour >= ${since}), 0)::bigint AS errors,
-      coalesce(sum(cost_micro_usd) FILTER (WHERE hour >= ${since}), 0)::bigint AS micros,
-      coalesce(sum(unpriced_requests) FILTER (WHERE hour >= ${since}), 0)::bigint AS unpriced,
+    WITH u AS (
+      SELECT resource_group_id AS id, hour, sum(requests) AS requests, sum(errors) AS errors, sum(cost_micro_usd) AS micros,
+             sum(unpriced_requests) AS unpriced
+        FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ANY(${ids}::text[]) GROUP BY 1, 2
+    ), h AS (
+      SELECT ai_system_id::text AS id, hour, calls, errors
+        FROM ai_system_hours WHERE tenant_id = ${tenantId} AND ai_system_id = ANY(${ids}::uuid[])
+    )
+    SELECT id,
+      coalesce(sum(greatest(h.calls, u.requests)) FILTER (WHERE hour >= ${since}), 0)::bigint AS calls,
+      coalesce(sum(coalesce(h.errors, u.errors)) FILTER (WHERE hour >= ${since}), 0)::bigint AS errors,
+      coalesce(sum(requests) FILTER (WHERE hour >= ${since}), 0)::bigint AS requests,
+      coalesce(sum(micros) FILTER (WHERE hour >= ${since}), 0)::bigint AS micros,
+      coalesce(sum(unpriced) FILTER (WHERE hour >= ${since}), 0)::bigint AS unpriced,
       max(hour) AS last_hour
-    FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ANY(${groupIds as string[]}::text[]) GROUP BY 1`.execute(db);
+    FROM u FULL JOIN h USING (id, hour) GROUP BY 1`.execute(db);
   return found;
 }
 

@@ -74,7 +74,7 @@ export interface AiContractTable {
 export interface AiSystemObservationTable {
   tenant_id: string;
   ai_system_id: string;
-  /** model, tool, caller, prompt, data, or call of the system itself. */
+  /** model, tool, skill, caller, prompt, data, or call of the system itself. */
   kind: string;
   subject: string;
   detail: JsonWithDefault<Record<string, unknown>>;
@@ -112,7 +112,8 @@ export interface AiSystemHourTable {
   log_ms: number;
   refused: number;
   guarded: number;
-  /** Null for hours aggregated before this was recorded. */
+  /** Null, like the next, for hours aggregated before this was recorded. */
+  errors: number | null;
   last_at: Date | null;
 }
 

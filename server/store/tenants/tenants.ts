@@ -38,6 +38,12 @@ export async function tenantExists(db: Database | Trx, id: string): Promise<bool
   return (await db.selectFrom("tenants").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
 }
 
+/** Whether the tenant has a compliance profile; undefined if there is no such tenant. */
+export async function tenantHasProfile(db: Database, id: string): Promise<boolean | undefined> {
+  const row = await db.selectFrom("tenants").select("compliance_frameworks").where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : row.compliance_frameworks !== null;
+}
+
 export interface TenantCounts {
   readonly admin_users: number;
   readonly end_users: number;

@@ -13,6 +13,7 @@ import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";
 import { type FieldProblem, JsonDocument } from "../../wire/json/document.ts";
 import { unholdableIn } from "../../wire/json/json-object.ts";
+import { fieldErrors } from "../../wire/http/strict-input.ts";
 import { submitted } from "./submit.ts";
 
 /** How to read a body that contains a job's requests. */
@@ -71,7 +72,7 @@ function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf 
 export function jobBodyOf<Body extends z.ZodType>({ value }: JsonDocument, body: Body): { readonly said: z.output<Body> } | Refusal {
   const unholdable = unholdableIn(value);
   if (unholdable !== undefined) return invalidRequest([unholdable]);
-  const parsed = body.safeParse(value);
+  const parsed = body.safeParse(value, { reportInput: true });
   if (parsed.success) return { said: parsed.data };
-  return invalidRequest(parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message })));
+  return invalidRequest(parsed.error.issues.slice(0, 20).flatMap(fieldErrors));
 }

@@ -32,7 +32,8 @@ export function check<T extends z.ZodType>(schema: T, value: unknown, code: Erro
   throw invalidFields(code, parsed.error.issues.flatMap(fieldErrors));
 }
 
-function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+/** The fields that one issue concerns; needs `reportInput`. */
+export function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   const at = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join(".");
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: at(key), message: "is not known here" }));
   if (issue.code === "invalid_type" && issue.input === undefined && issue.path.length > 0) return [{ field: at(), message: "is required" }];

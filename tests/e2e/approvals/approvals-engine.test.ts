@@ -279,10 +279,14 @@ describe("an approval request", () => {
       refusal: { code: "forbidden" },
     });
     await approveApproval(plane.directory, "acme", id, { name: "two", viewer: approver, account: null }, "fine");
-    expect((await pollApproval(plane.directory, "acme", id, approver)).approval_token).toBeUndefined();
+    const bystander: Viewer = { requesterId: "user-4", groupIds: [approvers] };
+    expect((await pollApproval(plane.directory, "acme", id, bystander)).approval_token).toBeUndefined();
+    const { approval_token: granted } = await pollApproval(plane.directory, "acme", id, approver);
     const { approval_token: token } = await pollApproval(plane.directory, "acme", id, asker);
     expect(await redeemApproval(plane.directory, token ?? "", redemption(asked))).toBe(id);
-    expect((await pollApproval(plane.directory, "acme", id, asker)).approval_token).toBeUndefined();
+    expect(granted).toBe(token as string);
+    for (const viewer of [asker, approver])
+      expect((await pollApproval(plane.directory, "acme", id, viewer)).approval_token).toBeUndefined();
   });
 });
 

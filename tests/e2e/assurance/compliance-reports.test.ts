@@ -221,3 +221,50 @@ test("administrators with local passwords disabled are not counted as signing in
   await world.admin.request("PATCH", "/v1/admin/tenants/others", { local_passwords: false });
   expect(await withoutSecondFactor()).toBe(1);
 });
+
+test("under a profile, rows of refused callers, of people in no group and of spans carry tags too", async () => {
+  await setProfile(FRAMEWORKS);
+  await until(
+    async () => tagsOf(await ask(office)),
+    (tags) => tags !== null,
+  );
+  const { runtimeUrl } = world.gateway;
+  const send = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(runtimeUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-tenant-id": "default", ...headers },
+      body: JSON.stringify(body),
+    });
+  const tagsAfter = async (answer: Response) => tagsOf(answer.headers.get("x-request-id") as string);
+  const person = { username: "outsider", password: "a long password" };
+  await owner.post("/v1/admin/end-users", person);
+  const revoked = await owner.post(`/v1/admin/resource-groups/${office.groupId}/api-keys`, { name: "revoked" });
+  await owner.request("DELETE", `/v1/admin/api-keys/${revoked.id}`);
+  const chat = { model: "answers", messages: [{ role: "user", content: "hi" }] };
+  const path = "/v1/proxy/llm/chat/completions";
+
+  expect(await tagsAfter(await send("/v1/portal/auth/login", { ...person, password: "a wrong password" }))).toEqual([]);
+  expect(await tagsAfter(await send(path, chat))).toEqual([]);
+  expect(await tagsAfter(await send(path, chat, { "x-api-key": `sk_gw_api_${"x".repeat(43)}` }))).toEqual([]);
+  expect(await tagsAfter(await send(path, chat, { "x-api-key": revoked.key }))).toEqual([]);
+  const signedIn = await send("/v1/portal/auth/login", person);
+  const { access_token: token } = (await signedIn.json()) as { access_token: string };
+  expect(await tagsAfter(await send(path, chat, { authorization: `Bearer ${token}` }))).toEqual([]);
+
+  const span = {
+    traceId: "5b8efff798038103d269b633813fc60c",
+    spanId: "eee19b7ec3c1b174",
+    name: "chat",
+    startTimeUnixNano: `${Date.now()}000000`,
+    endTimeUnixNano: `${Date.now()}000000`,
+  };
+  const traces = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
+  const reported = await send("/v1/ingest/otel/v1/traces", traces, { "x-api-key": clinic.apiKey });
+  expect(reported.status).toBe(200);
+  const [row] = await rowsOf(owner, { source: "otel" }, 1);
+  expect(row.compliance_tags).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);
+
+  await other.post("/v1/admin/end-users", person);
+  const elsewhere = await send("/v1/portal/auth/login", { ...person, password: "a wrong password" }, { "x-tenant-id": "others" });
+  expect((await rowOf(other, { id: elsewhere.headers.get("x-request-id") as string })).compliance_tags).toBeNull();
+});

@@ -185,6 +185,7 @@ test("an invalid job is refused with the line and field named, and nothing is ru
     [{ model: "fake-1", requests: [lineOf({ model_id: served.models["bad-request"] })] }, "requests[0].body.model_id` must be left out"],
     [{ model_id: modelId, requests: [lineOf({ model_id: "another" })] }, "requests[0].body.model_id` names another model than the job"],
     [{ model: "fake-1", requests: [lineOf({}, { url: "/v1/embeddings" })] }, "requests[0].url` must be /v1/chat/completions"],
+    [{ model: "fake-1", requests: [lineOf({})], priority: 1 }, "`priority` is not known here"],
     [{ model: "fake-1", requests: [lineOf({}, { custom_id: "\ud800" })] }, "requests[0].custom_id"],
     [`{"model":"fake-1","requests":[${one}${one}]}`, "requests` is not JSON"],
     [`{"model":"fake-1","requests":[${one},]}`, "requests` is not JSON"],

@@ -63,6 +63,18 @@ describe("a client of either protocol version", () => {
     expect(second.getInstructions()).toContain("word-counter");
   });
 
+  test("needs no session to list and load skills, and to run a script that was approved", async () => {
+    const ask = (name: string, args: Record<string, unknown>) =>
+      post(url, team.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    expect((await post(url, team.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/list" })).body.result.tools).toHaveLength(5);
+    expect(textOf((await ask("skills__load", { skill_name: "word-counter" })).body.result)).toEndWith(DOCUMENT);
+    const script = { skill_name: "word-counter", script: "scripts/guarded.sh", args: ["without a session"] };
+    const { approval_id: id } = JSON.parse(textOf((await ask("skills__run_script", script)).body.result));
+    const { approval_token: token } = await world.admin.post(`/v1/admin/approvals/${id}/approve`, {});
+    const ran = await ask("skills__run_script", { ...script, approval_token: token });
+    expect(textOf(ran.body.result)).toContain("ran without a session");
+  });
+
   test("loads a skill as imported, reads its files and renders its templates", async () => {
     for (const client of [first, second]) {
       const { content } = (await client.callTool({ name: "skills__load", arguments: { skill_name: "word-counter" } })) as any;

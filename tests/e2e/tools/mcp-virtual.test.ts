@@ -218,6 +218,26 @@ test("completions come from the member that has the prompt or template, and task
   await Promise.all(fixtures.map((fixture) => fixture.stop()));
 });
 
+test("a handshake client that keeps no session is served, except for what a session would have to remember", async () => {
+  const ask = (method: string, params: Record<string, unknown> = {}) => post(url, team.apiKey, { jsonrpc: "2.0", id: 7, method, params });
+  const listed = (await ask("tools/list")).body.result;
+  expect(listed.tools.map(({ name }: any) => name)).toEqual(expect.arrayContaining(["old-tools__echo", "new__echo"]));
+  expect(listed.resultType).toBeUndefined();
+  for (const name of ["old-tools__echo", "new__echo"]) {
+    const called = await ask("tools/call", { name, arguments: { text: "hi" } });
+    expect([called.status, textOf(called.body.result).split(": ")[1], called.body.result.resultType]).toEqual([200, "hi", undefined]);
+  }
+  expect((await ask("ping")).body.result).toEqual({});
+  expect((await post(url, team.apiKey, { jsonrpc: "2.0", method: "notifications/initialized" })).status).toBe(202);
+  expect((await ask("tools/call", { name: "new__ask", arguments: {} })).body.error.code).toBe(-32021);
+  for (const method of ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
+    expect(await ask(method, { level: "info", uri: "old-tools+note://1" })).toMatchObject({
+      status: 400,
+      body: { error: { data: { code: "session_required" } } },
+    });
+  expect((await ask("server/discover")).body.error.code).toBe(-32601);
+});
+
 test("the request state of one call is refused for another", async () => {
   const asked = await post(url, team.apiKey, stateless(1, "tools/call", { name: "new__ask", arguments: {} }));
   expect(asked.body.result.resultType).toBe("input_required");

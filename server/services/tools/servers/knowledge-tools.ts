@@ -13,8 +13,7 @@ import { memberText, errorText, type RpcMessage, resultText } from "../../../wir
 import { answerGate } from "../answers/answer-gate.ts";
 import { KNOWLEDGE_SEARCH, knowledgeToolDefinition, MAX_KNOWLEDGE_QUERY_LENGTH, MAX_KNOWLEDGE_BASES } from "./knowledge-tool-definition.ts";
 import type { Relay } from "../answers/relay.ts";
-import type { SynthesizedServer } from "./synthesized-server.ts";
-import { methodNotServed } from "./synthesized.ts";
+import { type SynthesizedServer, methodNotServed } from "./synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 
 const INVALID = -32602;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../kernel/json-value.ts";
 import { type McpSender, withoutTasks } from "../../../wire/mcp/bridge.ts";
-import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
+import { errorText, type RpcId, type RpcMessage } from "../../../wire/mcp/rpc.ts";
 import type { OpenChanges } from "../changes/listen.ts";
 import type { Relay } from "../answers/relay.ts";
 
@@ -26,4 +26,9 @@ export function carriedCapabilities(capabilities: Readonly<Record<string, unknow
     if (isObject(value)) carried[name] = name === "extensions" ? withoutTasks(value as JsonObject) : value;
   }
   return carried;
+}
+
+/** JSON-RPC errors in the handshake dialect are sent with status 200, because 404 would end the session. */
+export function methodNotServed(id: RpcId | null): string {
+  return errorText(id, { code: -32601, message: "This method is not served here." });
 }

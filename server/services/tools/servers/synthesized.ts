@@ -5,7 +5,7 @@ import { carriedClientCapabilities, type McpSender } from "../../../wire/mcp/bri
 import { isTaskMethod } from "../../../wire/mcp/capability.ts";
 import { isHandshakeOnly, HANDSHAKE_VERSIONS, META, isStatelessOnly, STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
 import { DEFAULT_LOG_LEVEL, isLogLevel } from "../../../wire/mcp/log-levels.ts";
-import { errorText, resultText, type RpcId } from "../../../wire/mcp/rpc.ts";
+import { resultText } from "../../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../../road/call.ts";
 import { type Answer, ownAnswer } from "../../../road/answer.ts";
 import { takesEvents } from "../answers/answer-in-stream.ts";
@@ -18,7 +18,8 @@ import { cancellableRequest, cancelRequest } from "../forwarding/cancellation.ts
 import { subscribed, noteOrRefuse } from "../sessions/session-notes.ts";
 import { definitionsIn, messageGate } from "../answers/answer-gate.ts";
 import { inspectedChanges } from "../changes/inspected-changes.ts";
-import type { SynthesizedServer } from "./synthesized-server.ts";
+import { methodNotServed, type SynthesizedServer } from "./synthesized-server.ts";
+import { serveWithoutSession } from "./without-session.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { principalOf } from "../../../road/principal.ts";
 import type { ToolRequest } from "../tool-request.ts";
@@ -81,11 +82,13 @@ async function serveHandshake(
 ): Promise<Answer | Refusal> {
   const owner = `${principalOf(call)}\n${server.id}`;
   if (message?.method === "initialize" && message.kind === "request") return initializedSession(call, message, server, owner, parts);
-  const session = await callerSession(call, server.id, parts);
-  if (isRefusal(session)) return session;
+  const sessionless = call.headers.get("mcp-session-id") === null;
+  const session = sessionless ? null : await callerSession(call, server.id, parts);
+  if (session !== null && isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken))
     return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
+  if (session === null) return serveWithoutSession(call, message, spoken, server);
   const { value, noted, said, name } = session;
   const { token } = noted;
   const sender: McpSender = {
@@ -133,9 +136,4 @@ async function serveHandshake(
 async function* cancellable(call: Call, relay: Relay): Relay {
   const refusal = yield* relay;
   return abortReason(call) === "client_disconnected" ? refuse("upstream_interrupted", "The request was cancelled.") : refusal;
-}
-
-/** JSON-RPC errors in this dialect are sent with status 200, because 404 would end the session. */
-export function methodNotServed(id: RpcId | null): string {
-  return errorText(id, { code: -32601, message: "This method is not served here." });
 }

@@ -43,13 +43,11 @@ export async function refuseLostSession(
   { server }: ToolTarget,
   parts: ToolParts,
 ): Promise<Refusal | null> {
-  if (envelope !== null) return null;
+  const token = call.headers.get("mcp-session-id");
+  if (envelope !== null || token === null) return null;
   if (virtual !== null || (server.dialect === "stateless" && subPath === null)) {
     const session = await callerSession(call, virtual?.id ?? server.id, parts);
     return isRefusal(session) ? session : null;
   }
-  const token = call.headers.get("mcp-session-id");
-  return token !== null && upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, token) === null
-    ? refuse("session_not_found")
-    : null;
+  return upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, token) === null ? refuse("session_not_found") : null;
 }

@@ -11,7 +11,7 @@ import { skillUriOf } from "../../../wire/mcp/skill-uri.ts";
 import { answerGate } from "../answers/answer-gate.ts";
 import type { Relay } from "../answers/relay.ts";
 import type { SynthesizedServer } from "../servers/synthesized-server.ts";
-import { methodNotServed } from "../servers/synthesized.ts";
+import { methodNotServed } from "../servers/synthesized-server.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { isConnecting } from "../definitions/guarded-instructions.ts";

@@ -1,7 +1,7 @@
 import { listOf } from "@gatehouse/contracts/conventions";
-import { tenant, tenantCreate, tenantPut, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
+import { tenant, tenantCreate, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
 import { readTenantStats as statsOf } from "../../../directory/tenants/tenant-stats.ts";
-import { NEW_TENANT, tenants } from "../../../directory/tenants/tenants.ts";
+import { tenants } from "../../../directory/tenants/tenants.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 import { idOf, listed } from "../resource.ts";
 
@@ -53,12 +53,13 @@ export const tenantOperations: readonly AdminOperation[] = [
     ...common,
     method: "PUT",
     path: ONE,
-    summary: "Replace a tenant",
+    summary: "Set a tenant's members",
     description:
-      "Members left out get a new tenant's defaults, except the name and the legal hold. A record can be read, changed and sent back.",
-    body: tenantPut,
+      "Like PATCH: what the body leaves out stays as it is, so that setting the retention loosens nothing else. A record can be read, " +
+      "changed and sent back.",
+    body: tenantUpdate,
     answer: { status: 200, about: "The record as it is now", schema: tenant },
-    run: (call) => call.write((write) => tenants.update(write, null, idOf(call), { ...NEW_TENANT, ...call.body })),
+    run: (call) => call.write((write) => tenants.update(write, null, idOf(call), call.body)),
   }),
   operation({
     ...common,

@@ -19,7 +19,7 @@ export interface AdminApi {
   "POST /v1/admin/tenants": { body: AdminApiSchemas["TenantCreate"]; answer: AdminApiSchemas["Tenant"]; };
   "GET /v1/admin/tenants/{id}": { path: { "id": string; }; answer: AdminApiSchemas["Tenant"]; };
   "PATCH /v1/admin/tenants/{id}": { path: { "id": string; }; body?: AdminApiSchemas["TenantUpdate"]; answer: AdminApiSchemas["Tenant"]; };
-  "PUT /v1/admin/tenants/{id}": { path: { "id": string; }; body?: AdminApiSchemas["TenantPut"]; answer: AdminApiSchemas["Tenant"]; };
+  "PUT /v1/admin/tenants/{id}": { path: { "id": string; }; body?: AdminApiSchemas["TenantUpdate"]; answer: AdminApiSchemas["Tenant"]; };
   "DELETE /v1/admin/tenants/{id}": { path: { "id": string; }; answer: null; };
   "GET /v1/admin/tenants/{id}/stats": { path: { "id": string; }; answer: AdminApiSchemas["TenantStats"]; };
   "GET /v1/admin/admin-users": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "role"?: "owner" | "admin" | "security" | "compliance" | "auditor" | "developer" | "viewer" | "system_admin"; "active_only"?: "true" | "false"; "tenant_id"?: string; }; answer: { "admin_users": readonly (AdminApiSchemas["AdminUser"])[]; "total": number; "page": number; "page_size": number; }; };

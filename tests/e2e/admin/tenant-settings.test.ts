@@ -30,3 +30,24 @@ test("a legal hold refuses erasures and the tenant's deletion, until somebody en
   expect((await admin.request("POST", ERASURE, SUBJECT)).status).toBe(201);
   expect((await admin.request("DELETE", path)).status).toBe(204);
 });
+
+test("setting a tenant's retention changes nothing else of it, by PATCH and by PUT", async () => {
+  const { admin } = world;
+  const restricted = {
+    display_name: "Careful",
+    allowed_regions: ["eu"],
+    local_passwords: false,
+    portal_registration: "closed",
+    admin_two_factor: "required",
+    autonomy_floor: "restricted",
+  };
+  const { id, created_at } = await admin.post("/v1/admin/tenants", { name: "careful", ...restricted });
+  for (const [method, body_days] of [
+    ["PATCH", 11],
+    ["PUT", 12],
+  ] as const) {
+    const data_retention = { store_bodies: "none", body_days, log_days: 200, run_days: 200 };
+    const changed = await admin.request(method, `/v1/admin/tenants/${id}`, { data_retention });
+    expect(changed).toMatchObject({ status: 200, body: { name: "careful", created_at, ...restricted, data_retention } });
+  }
+});
