@@ -84,6 +84,9 @@ const builtin = z
     pii_action: acts("redact"),
     pii_provider: z.literal("built_in").optional(),
     pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("default: all"),
+    pii_restore: on(
+      "in requests to models, redact as numbered placeholders such as [EMAIL_1], and put the values back into the answer; default: false",
+    ),
     pii_threshold: threshold,
     pii_surfaces: only,
     toxic_content_enabled: on("threats, hate and insults by known phrases"),

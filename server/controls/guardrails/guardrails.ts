@@ -22,6 +22,7 @@ import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardRunOf } from "./guard-run-of.ts";
+import { guardInputRestorably, isRestored } from "./restoring/restorable-input.ts";
 
 export interface GuardrailParts extends EngineParts {
   /** Longest silence, in milliseconds, of a provider whose stream is held. */
@@ -45,7 +46,8 @@ export class Guardrails implements RequestControl, AnswerControl {
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const run = guardRunOf(call, "input");
-    return run === null ? PASS : guardInput(call, view, run, this.parts);
+    if (run === null) return PASS;
+    return isRestored(call, run.surface) ? guardInputRestorably(call, view, run.surface, this.parts) : guardInput(call, view, run, this.parts);
   }
 
   /** The check between the model's answer and the caller. */

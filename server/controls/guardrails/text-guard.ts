@@ -47,7 +47,7 @@ interface ScoredCheck {
 
 /** What a guard looks for on one surface; an absent check is off. */
 export interface GuardSettings {
-  readonly pii?: ScoredCheck & { readonly categories?: readonly PiiCategory[] };
+  readonly pii?: ScoredCheck & { readonly categories?: readonly PiiCategory[]; readonly restores?: boolean };
   readonly secrets?: { readonly action: GuardrailAction; readonly categories?: readonly SecretCategory[] };
   readonly promptInjection?: ScoredCheck;
   readonly jailbreak?: ScoredCheck;
@@ -68,6 +68,8 @@ export interface GuardRule {
   readonly detector: Detector;
   readonly action: GuardrailAction;
   readonly threshold: number;
+  /** Whether values that it redacts in a request are put back into the answer. */
+  readonly restores?: boolean;
 }
 
 /** Compiled settings; stateless, so one instance serves all calls. */
@@ -85,12 +87,12 @@ function chosen<Name extends string>(all: Readonly<Record<Name, Detector>>, cate
 /** Compiles settings, or returns the invalid patterns. Takes milliseconds for thousands of words, so do it once, not per call. */
 export function compileTextGuard(settings: GuardSettings): TextGuard | { readonly problems: readonly PatternProblem[] } {
   const rules: GuardRule[] = [];
-  const add = (detectors: readonly Detector[], action: GuardrailAction, threshold: number) => {
-    for (const detector of detectors) rules.push({ detector, action, threshold });
+  const add = (detectors: readonly Detector[], action: GuardrailAction, threshold: number, restores = false) => {
+    for (const detector of detectors) rules.push({ detector, action, threshold, ...(restores && { restores }) });
   };
   const { pii, secrets } = settings;
   if (secrets !== undefined) add(chosen(SECRETS, secrets.categories), secrets.action, 0);
-  if (pii !== undefined) add(chosen(PII, pii.categories), pii.action, pii.threshold ?? DEFAULT_THRESHOLD);
+  if (pii !== undefined) add(chosen(PII, pii.categories), pii.action, pii.threshold ?? DEFAULT_THRESHOLD, pii.restores);
   const phrases = [
     [settings.promptInjection, promptInjection],
     [settings.jailbreak, jailbreak],

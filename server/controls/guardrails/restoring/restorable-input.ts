@@ -1,0 +1,28 @@
+import { randomInt } from "node:crypto";
+import type { Call } from "../../../road/call.ts";
+import type { Decision } from "../../../road/decision.ts";
+import { contentWorkOf } from "../../../road/policy/content-work.ts";
+import type { RequestView } from "../../../road/view.ts";
+import type { EngineParts } from "../engines.ts";
+import { GuardRun } from "../guard-run.ts";
+import { guardInput } from "../input.ts";
+import type { SurfaceGuard } from "../surface-guard.ts";
+import { GivenPlaceholders } from "./given-placeholders.ts";
+import { noteGivenPlaceholders } from "./restored-values.ts";
+
+/** The first number of a request whose conversation is stored with placeholders of earlier requests, which it must not repeat. */
+const RANDOM_FIRST = [1_000, 1_000_000] as const;
+
+/** Whether values that the guard redacts in this call's request are put back into its answer. The lines of a batch outlive their call. */
+export function isRestored({ audit }: Call, { surface, guard }: SurfaceGuard): boolean {
+  return surface === "chat_input" && audit.proxyType !== "batch" && guard.rules.some(({ restores }) => restores === true);
+}
+
+/** Guards a request, and remembers its values for the answer. */
+export async function guardInputRestorably(call: Call, view: RequestView, surface: SurfaceGuard, parts: EngineParts): Promise<Decision> {
+  const placeholders = new GivenPlaceholders(view.continuesStored === true ? randomInt(...RANDOM_FIRST) : 1);
+  for (const { text } of [...view.texts(), ...view.definitions()]) placeholders.noteOwn(text);
+  const decision = await guardInput(call, view, new GuardRun(surface, contentWorkOf(call), placeholders.give), parts);
+  if (placeholders.size > 0) noteGivenPlaceholders(call, placeholders);
+  return decision;
+}
