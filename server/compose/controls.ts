@@ -49,9 +49,9 @@ interface ControlParts {
 
 /**
  * Every control, in the order calls pass them. The order is part of the product (docs/lifecycle.md). Requests: access is decided before
- * anything is counted, changed or inspected. Answers: guardrails, values put back, policies on tool calls, the cap on tool calls, semantic policies, then
- * holding for approval. Actions: argument policies, then guardrails and semantic policies on the definition, before anyone is asked to
- * approve.
+ * anything is counted, changed or inspected. Answers: guardrails, then restored values, so that policies on tool calls judge the calls as
+ * the caller gets them, the cap on tool calls, semantic policies, then holding for approval. Actions: argument policies, then guardrails and
+ * semantic policies on the definition, before anyone is asked to approve.
  */
 export function openControls(parts: ControlParts): {
   readonly controls: Controls;

@@ -13,9 +13,14 @@ import { noteGivenPlaceholders } from "./restored-values.ts";
 /** The first number of a request whose conversation is stored with placeholders of earlier requests, which it must not repeat. */
 const RANDOM_FIRST = [1_000, 1_000_000] as const;
 
-/** Whether values that the guard redacts in this call's request are put back into its answer. The lines of a batch outlive their call. */
-export function isRestored({ audit }: Call, { surface, guard }: SurfaceGuard): boolean {
-  return surface === "chat_input" && audit.proxyType !== "batch" && guard.rules.some(({ restores }) => restores === true);
+/** Whether values that the guard redacts in requests are put back into their answers. */
+export function restoresAt({ surface, guard }: SurfaceGuard): boolean {
+  return surface === "chat_input" && guard.rules.some(({ restores }) => restores === true);
+}
+
+/** The same for one call. The answers to lines of a batch are stored. */
+export function isRestored({ audit }: Call, guard: SurfaceGuard): boolean {
+  return audit.proxyType !== "batch" && restoresAt(guard);
 }
 
 /** Guards a request, and remembers its values for the answer. */
