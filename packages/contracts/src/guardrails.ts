@@ -35,7 +35,53 @@ export const SERVED_SURFACES = GUARDRAIL_SURFACES.filter(
   (surface): surface is Exclude<GuardrailSurface, typeof NOT_SERVED> => surface !== NOT_SERVED,
 );
 
-export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
+/** Looked for if a configuration names no categories. */
+export const DEFAULT_PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
+export const PII_CATEGORIES = [
+  ...DEFAULT_PII_CATEGORIES,
+  "uk_nino",
+  "uk_nhs",
+  "de_tax_id",
+  "fr_nir",
+  "es_dni",
+  "it_codice_fiscale",
+  "pl_pesel",
+  "nl_bsn",
+  "be_national_number",
+  "se_personnummer",
+  "fi_hetu",
+  "pt_nif",
+  "at_svnr",
+  "ch_ahv",
+  "us_itin",
+  "us_mbi",
+  "us_npi",
+  "us_dea",
+  "us_routing_number",
+  "ca_sin",
+  "mx_curp",
+  "br_cpf",
+  "br_cnpj",
+  "in_aadhaar",
+  "in_pan",
+  "au_tfn",
+  "au_medicare",
+  "au_abn",
+  "sg_nric",
+  "jp_my_number",
+  "kr_rrn",
+  "cn_resident_id",
+  "passport",
+  "driver_license",
+  "date_of_birth",
+  "eu_vat",
+  "vin",
+  "ip_address",
+  "mac_address",
+  "url_credentials",
+  "crypto_wallet",
+  "swift_bic",
+] as const;
 export const SECRET_CATEGORIES = [
   "aws_access_key",
   "github_token",
@@ -83,7 +129,12 @@ const builtin = z
     pii_enabled: on("personal data"),
     pii_action: acts("redact"),
     pii_provider: z.literal("built_in").optional(),
-    pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("default: all"),
+    pii_categories: z
+      .array(z.enum(PII_CATEGORIES))
+      .min(1)
+      .max(PII_CATEGORIES.length)
+      .optional()
+      .describe("default: email, phone, credit_card, ssn and iban"),
     pii_restore: on(
       "in requests to models, redact as numbered placeholders such as [EMAIL_1], and put the values back into the answer; default: false",
     ),

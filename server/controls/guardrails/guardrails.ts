@@ -47,7 +47,9 @@ export class Guardrails implements RequestControl, AnswerControl {
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const run = guardRunOf(call, "input");
     if (run === null) return PASS;
-    return isRestored(call, run.surface) ? guardInputRestorably(call, view, run.surface, this.parts) : guardInput(call, view, run, this.parts);
+    return isRestored(call, run.surface)
+      ? guardInputRestorably(call, view, run.surface, this.parts)
+      : guardInput(call, view, run, this.parts);
   }
 
   /** The check between the model's answer and the caller. */
