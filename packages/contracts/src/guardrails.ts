@@ -97,7 +97,14 @@ export const SECRET_CATEGORIES = [
   "pypi_token",
   "gateway_key",
 ] as const;
-export const GUARDRAIL_ENGINES = ["openai_moderation", "guard_model", "bedrock_guardrails", "azure_content_safety", "webhook"] as const;
+export const GUARDRAIL_ENGINES = [
+  "openai_moderation",
+  "guard_model",
+  "bedrock_guardrails",
+  "azure_content_safety",
+  "presidio",
+  "webhook",
+] as const;
 
 const surfaceName = z.enum(GUARDRAIL_SURFACES);
 const action = z.enum(["block", "redact", "warn"]);
@@ -167,8 +174,8 @@ const engineRead = {
   endpoint: httpUrl
     .nullable()
     .optional()
-    .describe("required for azure_content_safety, bedrock_guardrails and webhook; otherwise the vendor's; guard_model has none"),
-  action: z.enum(["block", "warn"]).optional().describe("default: block"),
+    .describe("required for azure_content_safety, bedrock_guardrails, presidio and webhook; otherwise the vendor's; guard_model has none"),
+  action: action.optional().describe("default: block; redact only for presidio, which reports where values are"),
   surfaces: only,
   threshold: score.optional().describe("score from which an engine's finding counts; default: 0.5"),
   timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; default: 3000"),
@@ -195,6 +202,17 @@ const engineRead = {
     .nullable()
     .optional()
     .describe("for bedrock_guardrails; default: DRAFT"),
+  entities: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("for presidio: the entities to look for, such as PERSON; default: all that it knows"),
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/)
+    .optional()
+    .describe("for presidio: the language of the texts; default: en"),
 } as const;
 
 /** Visible ASCII, which is all a header can carry. */
@@ -210,10 +228,16 @@ const engineWritten = z
     const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {
       if (is && engine[field] == null) context.addIssue({ code: "custom", path: [field], message: `is required of ${engine.provider}` });
     };
-    must(
-      "endpoint",
-      engine.provider === "azure_content_safety" || engine.provider === "bedrock_guardrails" || engine.provider === "webhook",
-    );
+    must("endpoint", ["azure_content_safety", "bedrock_guardrails", "presidio", "webhook"].includes(engine.provider));
+    if (engine.action === "redact" && engine.provider !== "presidio")
+      context.addIssue({
+        code: "custom",
+        path: ["action"],
+        message: `cannot be redact for ${engine.provider}, which does not say where values are`,
+      });
+    for (const field of ["entities", "language"] as const)
+      if (engine[field] !== undefined && engine.provider !== "presidio")
+        context.addIssue({ code: "custom", path: [field], message: `is unknown to ${engine.provider}` });
     must("model", engine.provider === "guard_model");
     must("identifier", engine.provider === "bedrock_guardrails");
   })

@@ -56,6 +56,11 @@ export class GuardRun {
     this.writeInstead = writeInstead;
   }
 
+  /** A run of other rules for the same call. */
+  beside(surface: SurfaceGuard): GuardRun {
+    return new GuardRun(surface, this.work, this.writeInstead);
+  }
+
   /** Guards one text in pieces, which continues `before`. */
   hold(before: string, guard: TextGuard = this.surface.guard): HoldBack {
     return new HoldBack(guard, before, this.writeInstead);

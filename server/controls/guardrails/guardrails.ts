@@ -63,7 +63,7 @@ export class Guardrails implements RequestControl, AnswerControl {
       if (isRefusal(answer)) return answer;
       if (answer.status >= 300) return answer.kind === "whole" ? this.onFailure(call, run, answer) : answer;
       const guard = new AnswerGuard(form.texts, run, callersTexts(call, exchange));
-      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
+      return answer.kind === "whole" ? this.onWhole(call, form, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }
 
@@ -98,12 +98,13 @@ export class Guardrails implements RequestControl, AnswerControl {
     return run.refusal() ?? (out === decoded ? answer : { ...answer, body: encoder.encode(out) });
   }
 
-  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
+  private async onWhole(call: Call, form: OutputForm, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
     const inspection = inTurns(guard.whole(body, answer.body), run.work);
-    const changed = inspection instanceof Promise ? await inspection : inspection;
-    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
+    let changed = inspection instanceof Promise ? await inspection : inspection;
+    const redactFound = (beside: GuardRun) => new AnswerGuard(form.texts, beside).whole(body, answer.body);
+    if (guard.refusal === null && (await askEngines(this.parts, run, call, "output", guard.inspectedText, redactFound))) changed = true;
     run.warn(call);
     return (
       guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
@@ -112,7 +113,7 @@ export class Guardrails implements RequestControl, AnswerControl {
 
   private async onStream(
     call: Call,
-    { framing }: OutputForm,
+    { framing, texts }: OutputForm,
     guard: AnswerGuard,
     run: GuardRun,
     answer: StreamAnswer,
@@ -123,7 +124,15 @@ export class Guardrails implements RequestControl, AnswerControl {
     if (run.surface.engines.length === 0) return guarded;
     const held = await bufferAnswer(call, guarded, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(guarded));
-    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
-    return isRefusal(held) ? held : (guard.refusal ?? held.answer);
+    if (isRefusal(held)) return held;
+    let given = held.answer;
+    const redactFound = function* (beside: GuardRun) {
+      const inner = new GuardedStream(given.codec, new AnswerGuard(texts, beside), framing);
+      const passed = yield* passedHead(inner, given.head);
+      const ended = yield* inner.ending();
+      given = { ...given, head: passed, codec: { ...given.codec, end: () => ended } };
+    };
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText, redactFound);
+    return guard.refusal ?? given;
   }
 }

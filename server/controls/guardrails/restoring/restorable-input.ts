@@ -14,8 +14,11 @@ import { noteGivenPlaceholders } from "./restored-values.ts";
 const RANDOM_FIRST = [1_000, 1_000_000] as const;
 
 /** Whether values that the guard redacts in requests are put back into their answers. */
-export function restoresAt({ surface, guard }: SurfaceGuard): boolean {
-  return surface === "chat_input" && guard.rules.some(({ restores }) => restores === true);
+export function restoresAt({ surface, guard, engines }: SurfaceGuard): boolean {
+  if (surface !== "chat_input") return false;
+  return (
+    guard.rules.some(({ restores }) => restores === true) || engines.some(({ restores, engine }) => restores && engine.action === "redact")
+  );
 }
 
 /** The same for one call. The answers to lines of a batch are stored. */
