@@ -182,7 +182,7 @@ const engineRead = {
   on_failure: z
     .enum(["block", "allow"])
     .optional()
-    .describe("what happens if an engine fails or times out; default: block if the action is block, otherwise allow"),
+    .describe("what happens if an engine fails or times out; default: allow if the action is warn, otherwise block"),
   model: z
     .string()
     .min(1)
