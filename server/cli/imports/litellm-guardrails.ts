@@ -24,8 +24,7 @@ export function addGuardrails(given: ConfigValue | undefined, group: string, var
   for (const one of Array.isArray(given) ? given.filter(isConfigEntry) : []) {
     const name = String(one["guardrail_name"]);
     const at = `guardrails "${name}"`;
-    const given = isConfigEntry(one["litellm_params"]) ? one["litellm_params"] : {};
-    const { found: params, unset } = variables.resolved(given);
+    const { found: params, unset } = variables.resolved(isConfigEntry(one["litellm_params"]) ? one["litellm_params"] : {});
     const convert = CONVERTED[String(params["guardrail"])];
     const surfaces = surfacesOf(params["mode"]);
     if (convert === undefined || surfaces === null) {

@@ -46,7 +46,7 @@ export function addPersonalData(guardrail: Guardrail, into: Imported): boolean {
   if (missing !== undefined)
     into.note(`${at}.presidio_analyzer_api_base: ${notSet(missing)}; the built-in check is used instead of Presidio`);
   const endpoint = params["presidio_analyzer_api_base"] ?? (missing === undefined ? variables.valueOf(ANALYZER) : null);
-  const restore = params["output_parse_pii"] === true ? { pii_restore: true } : {};
+  const restore: ConfigEntry = params["output_parse_pii"] === true ? { pii_restore: true } : {};
   return typeof endpoint === "string" ? addPresidio(guardrail, endpoint, restore, into) : addBuiltIn(guardrail, restore, into);
 }
 

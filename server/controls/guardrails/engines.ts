@@ -115,7 +115,7 @@ async function ask(
       late,
     ]);
     const failure = verdicts.find(({ kind }) => kind === "failed");
-    const found = verdicts.filter((verdict): verdict is Extract<EngineVerdict, { kind: "found" }> => verdict.kind === "found");
+    const found = verdicts.flatMap((verdict) => (verdict.kind === "found" ? [verdict] : []));
     // What a piece that was not inspected holds cannot be redacted.
     if (failure !== undefined && (found.length === 0 || entry.action === "redact")) return failure;
     const [first] = found;

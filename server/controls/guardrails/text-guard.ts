@@ -14,7 +14,7 @@ import { identifiers } from "./pii/identifiers/identifiers.ts";
 import { OF_AMERICAS_AND_ASIA } from "./pii/identifiers/of-americas-and-asia.ts";
 import { OF_ANY_COUNTRY } from "./pii/identifiers/of-any-country.ts";
 import { OF_EUROPE } from "./pii/identifiers/of-europe.ts";
-import { ipAddress, macAddress } from "./pii/network-addresses.ts";
+import { macAddress, networkAddress } from "./pii/network-addresses.ts";
 import { swiftBic } from "./pii/swift-bic.ts";
 import { urlCredentials } from "./pii/url-credentials.ts";
 import { iban } from "./pii/iban.ts";
@@ -31,7 +31,7 @@ import { privateKeyPem } from "./secrets/private-key-pem.ts";
 const OTHER_PII = {
   url_credentials: urlCredentials,
   crypto_wallet: cryptoWallet,
-  ip_address: ipAddress,
+  ip_address: networkAddress,
   mac_address: macAddress,
   swift_bic: swiftBic,
 } as const;

@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { isIP } from "node:net";
 import { isOneOf, isWordAt, lastWordFrom } from "../text/characters.ts";
 import type { DetectedSpan, Detector } from "../text/detector.ts";
 import { scanNumbers } from "../text/digit-runs.ts";
@@ -28,13 +28,13 @@ function v6At(text: string, start: number): DetectedSpan | null {
   const own = new RegExp(V6.source, "y");
   own.lastIndex = start;
   const written = own.exec(text)?.[0] ?? "";
-  if (!isIPv6(written) || !/\d/.test(written) || written === "::1") return null;
+  if (isIP(written) !== 6 || !/\d/.test(written) || written === "::1") return null;
   if (written.split(":").length < 4 && !KNOWN_PREFIX.test(written)) return null;
   return { category: "ip_address", start, end: start + written.length, score: 0.8 };
 }
 
 /** Addresses of machines on the internet, which stand for the people who use them. */
-export const ipAddress: Detector = {
+export const networkAddress: Detector = {
   check: "pii",
   maxLength: 46,
   find(text, from, to) {

@@ -53,10 +53,10 @@ function isCapitalAt(text: string, at: number): boolean {
 
 /** Where at the end of `text` an identifier may begin or go on: its groups of digits may have one or two letters between them. */
 const OPEN =
-  /(?:(?<![A-Za-z0-9])[A-Z]{1,2}[ -]|[A-Za-z]{0,6})\d[\dA-Za-z./-]*(?: (?:[\d./-]+[A-Za-z]?)?)*(?: ?[A-Za-z])?$|(?<![A-Za-z0-9])[A-Z]{1,2}[ -]$/;
+  /(?:(?<![A-Za-z0-9])[A-Z]{1,2}[ -]|[A-Za-z]{0,6})\d[\dA-Za-z./-]*(?: (?:[\d./-]+[A-Za-z]?)?)*(?: ?[A-Za-z])?[./-]?$|(?<![A-Za-z0-9])[A-Z]{1,2}[ -]$/;
 
 /** The same for a day that is followed by the name of a month. */
-const OPEN_DAY = /(?<![A-Za-z0-9])\d{1,2}(?:st|nd|rd|th|\.)? ?\p{L}{0,9}\.?,? ?\d{0,4}$/u;
+const OPEN_DAY = /(?<![A-Za-z0-9])\d{1,2}(?:st|nd|rd|th|\.)? ?\p{L}{0,9}\.?,? ?\d{0,4}[./-]?$/u;
 
 /** Identifiers of the given kinds, found in one pass by the words that hold digits. */
 export function identifiers(kinds: Readonly<Record<string, Identifier>>): Detector {
