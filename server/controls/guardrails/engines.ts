@@ -12,6 +12,8 @@ import type { BoundEngine } from "./surface-guard.ts";
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
+/** What engines take for a name or code although it stands for a value that was redacted before. */
+const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -53,9 +55,13 @@ export async function askEngines(
   );
   const found: [BoundEngine, readonly EngineValue[]][] = [];
   for (const { bound, verdict } of verdicts) {
-    const values = verdict.kind === "found" && bound.engine.action === "redact" ? (verdict.values ?? []) : [];
-    if (redactFound !== null && values.length > 0) found.push([bound, values]);
-    else settle(run, bound, verdict);
+    const values =
+      verdict.kind === "found" && bound.engine.action === "redact"
+        ? (verdict.values ?? []).filter(({ value }) => !PLACEHOLDER.test(value))
+        : null;
+    if (redactFound === null || values === null) settle(run, bound, verdict);
+    else if (values.length > 0) found.push([bound, values]);
+    else settle(run, bound, CLEAR);
   }
   if (found.length === 0 || redactFound === null || run.blocked !== null) return false;
   const values = new FoundValues(run.surface, found);

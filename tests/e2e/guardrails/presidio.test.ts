@@ -90,6 +90,17 @@ describe("Presidio on requests", () => {
     expect(vendor.seen[0]?.body).toContain("I am [PERSON_1], [EMAIL_1]");
   });
 
+  test("does not redact placeholders of other checks, and puts back a name that holds one", async () => {
+    analyze = (request) => analyzed(request, ["EMAIL_1", "REDACTED", "[EMAIL_1] Smith"]);
+    answer = () => Response.json(chat.whole("From [EMAIL_1] to [PERSON_1]"));
+    expect(await said("restore", [{ role: "user", content: "I am joe@example.com, not joe@example.com Smith" }])).toBe(
+      "From joe@example.com to joe@example.com Smith",
+    );
+    expect(vendor.seen[0]?.body).toContain("I am [EMAIL_1], not [PERSON_1]");
+    await said("redact", [{ role: "user", content: "I am joe@example.com" }]);
+    expect(vendor.seen[1]?.body).toContain("I am [REDACTED:email]");
+  });
+
   test("blocks unless it is to redact", async () => {
     const refused = (await refusal(said("block", [{ role: "user", content: "I am Bob" }]))) as InstanceType<typeof OpenAI.APIError>;
     expect([refused.status, (refused.error as any).check]).toEqual([403, "pii"]);

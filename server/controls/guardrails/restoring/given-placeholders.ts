@@ -5,6 +5,8 @@ import { placeholderForm } from "./placeholder-form.ts";
 const NESTED = [0, 1, 2];
 /** A shorter end of a cut text could be the beginning of anything. */
 const LEAST_BEGUN = 3;
+/** Further values of a call keep the usual placeholders: whatever is kept of the answer is searched for each of them. */
+const MOST = 500;
 /** No shorter text was cut. */
 const CUT_FROM = 16 * 1024;
 
@@ -56,22 +58,27 @@ export class GivenPlaceholders {
     return out;
   };
 
-  #placeholderFor(value: string, category: string): string {
+  #placeholderFor(value: string, category: string): string | null {
+    if (this.#values.size >= MOST) return null;
     let number = this.#next.get(category) ?? this.#first;
     const name = category.toUpperCase();
     while (this.#taken.has(`[${name}_${number}]`)) number++;
     const placeholder = `[${name}_${number}]`;
     this.#next.set(category, number + 1);
     this.#byValue.set(value, placeholder);
-    this.#values.set(placeholder, value);
+    // What an engine finds may hold the placeholder of what another check found before.
+    this.#values.set(
+      placeholder,
+      value.replaceAll(placeholderForm(), (own) => this.#values.get(own) ?? own),
+    );
     this.#hiding = null;
     return placeholder;
   }
 
   /** Every way in which a value may have been written into an answer; longest first, because one value may contain another. */
   #hidings(): readonly (readonly [string, string])[] {
-    return (this.#hiding ??= [...this.#byValue]
-      .flatMap(([value, placeholder]) => {
+    return (this.#hiding ??= [...this.#values]
+      .flatMap(([placeholder, value]) => {
         const forms = new Set<string>();
         let written = value;
         for (const _ of NESTED) {
