@@ -6,6 +6,7 @@ import { type Outbound, outbound } from "./runtime/outbound.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
 import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
+import { presidio } from "./upstreams/guardrail-engines/presidio.ts";
 import { webhookEngine } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicBatches } from "./upstreams/providers/anthropic/anthropic-batches.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
@@ -91,6 +92,7 @@ export function guardrailEngines(out: Outbound, clock: Clock) {
     openai_moderation: openaiModeration(out),
     azure_content_safety: azureContentSafety(out),
     bedrock_guardrails: bedrockGuardrails(out, clock),
+    presidio: presidio(out),
     webhook: webhookEngine(out),
   };
 }

@@ -8,6 +8,7 @@ import { generatedToolCalls } from "../controls/argument-policies/govern-answer.
 import type { GuardrailEngines } from "../controls/guardrails/engines.ts";
 import { Guardrails } from "../controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "../controls/guardrails/inspector.ts";
+import { restoredValues } from "../controls/guardrails/restoring/restored-values.ts";
 import { Knowledge } from "../controls/knowledge/knowledge.ts";
 import { governedMedia } from "../controls/media/media-governance.ts";
 import type { Limits } from "../controls/limits/limits.ts";
@@ -48,9 +49,9 @@ interface ControlParts {
 
 /**
  * Every control, in the order calls pass them. The order is part of the product (docs/lifecycle.md). Requests: access is decided before
- * anything is counted, changed or inspected. Answers: guardrails, policies on tool calls, the cap on tool calls, semantic policies, then
- * holding for approval. Actions: argument policies, then guardrails and semantic policies on the definition, before anyone is asked to
- * approve.
+ * anything is counted, changed or inspected. Answers: guardrails, then restored values, so that policies on tool calls judge the calls as
+ * the caller gets them, the cap on tool calls, semantic policies, then holding for approval. Actions: argument policies, then guardrails and
+ * semantic policies on the definition, before anyone is asked to approve.
  */
 export function openControls(parts: ControlParts): {
   readonly controls: Controls;
@@ -78,7 +79,7 @@ export function openControls(parts: ControlParts): {
     cleared: inspector.cleared.bind(inspector),
     controls: {
       request: [...standingControls, limits, parameters, governedMedia, guardrails, knowledge, semanticPolicies, heldAnswers],
-      answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
+      answer: [guardrails, restoredValues, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
     gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing: standingControls }),
     actions,

@@ -101,6 +101,8 @@ export interface Call extends OnRoster {
   notedContent: string | Uint8Array | null | undefined;
   /** False once a control changed the answer, warned about it or could not inspect it; such an answer is not cached for other calls. */
   answerReusable: boolean;
+  /** The text of an answer without the values that were put back into it for the caller only; the text as it is when left out. */
+  hidden?: (text: string) => string;
 }
 
 /** One attempt at one provider, as recorded on the audit row. */

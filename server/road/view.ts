@@ -6,6 +6,7 @@ import { requestedServing } from "../wire/serving.ts";
 import { offeredVendorTools, type ToolUses } from "../wire/vendor-tools.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
+import { continuesStored } from "../wire/continues-stored.ts";
 import { otherModels } from "../wire/other-models.ts";
 import { vendorIds, vendorTemplates } from "../wire/vendor-ids.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
@@ -55,6 +56,8 @@ export interface RequestView {
   readonly vendorIds?: readonly string[];
   /** Members that make the vendor insert stored instructions or tools. */
   readonly vendorTemplates?: readonly string[];
+  /** Whether it continues a conversation that is stored at the provider. */
+  readonly continuesStored?: boolean;
   removeTools(names: ReadonlySet<string>): void;
   /** The instructions (system prompt), joined; null if there are none. */
   readonly instructions: string | null;
@@ -161,6 +164,9 @@ export class InboundView implements RequestView {
   }
   get vendorTemplates(): readonly string[] {
     return vendorTemplates(this.inbound.body);
+  }
+  get continuesStored(): boolean {
+    return continuesStored(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

@@ -4,8 +4,14 @@ export type EngineCheck = "prompt_injection" | "jailbreak" | "pii" | "toxic_cont
 /** `failed`: the engine was unreachable or gave no verdict; `reason` contains no credential and no inspected text. */
 export type EngineVerdict =
   | { readonly kind: "clear" }
-  | { readonly kind: "found"; readonly check: EngineCheck }
+  | { readonly kind: "found"; readonly check: EngineCheck; readonly values?: readonly EngineValue[] }
   | { readonly kind: "failed"; readonly reason: string };
+
+/** A value that an engine found in the text, and its kind in small letters. */
+export interface EngineValue {
+  readonly value: string;
+  readonly category: string;
+}
 
 /** How to reach one engine. */
 export interface EngineSettings {
@@ -17,6 +23,10 @@ export interface EngineSettings {
   readonly model: string | null;
   readonly identifier: string | null;
   readonly version: string | null;
+  /** The kinds of values to look for, by the engine's names; all of them when left out. */
+  readonly entities?: readonly string[] | undefined;
+  /** The language of the texts, where the engine needs to know it. */
+  readonly language?: string | undefined;
 }
 
 export interface EngineQuestion {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PII_CATEGORIES } from "@gatehouse/contracts/guardrails";
 import type { Page } from "playwright-core";
 import { openApiDocument } from "../../server/surfaces/admin/document.ts";
 import { recordRoutes } from "../../server/surfaces/admin/record-route.ts";
@@ -135,7 +136,7 @@ test("schema members are listed at any depth, including those of references, lis
     severity: '"deny" | "warn"',
   });
   expect(typesOf("post", "/v1/admin/guardrails/configs")["builtin.pii_categories"]).toBe(
-    '("email" | "phone" | "credit_card" | "ssn" | "iban")[]',
+    `(${PII_CATEGORIES.map((name) => `"${name}"`).join(" | ")})[]`,
   );
   expect(reader.sampleOf(bodyOf("post", "/v1/admin/argument-policies"))).toMatchObject({ name: "", rules: [{ message: "" }] });
 });

@@ -35,7 +35,53 @@ export const SERVED_SURFACES = GUARDRAIL_SURFACES.filter(
   (surface): surface is Exclude<GuardrailSurface, typeof NOT_SERVED> => surface !== NOT_SERVED,
 );
 
-export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
+/** Looked for if a configuration names no categories. */
+export const DEFAULT_PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
+export const PII_CATEGORIES = [
+  ...DEFAULT_PII_CATEGORIES,
+  "uk_nino",
+  "uk_nhs",
+  "de_tax_id",
+  "fr_nir",
+  "es_dni",
+  "it_codice_fiscale",
+  "pl_pesel",
+  "nl_bsn",
+  "be_national_number",
+  "se_personnummer",
+  "fi_hetu",
+  "pt_nif",
+  "at_svnr",
+  "ch_ahv",
+  "us_itin",
+  "us_mbi",
+  "us_npi",
+  "us_dea",
+  "us_routing_number",
+  "ca_sin",
+  "mx_curp",
+  "br_cpf",
+  "br_cnpj",
+  "in_aadhaar",
+  "in_pan",
+  "au_tfn",
+  "au_medicare",
+  "au_abn",
+  "sg_nric",
+  "jp_my_number",
+  "kr_rrn",
+  "cn_resident_id",
+  "passport",
+  "driver_license",
+  "date_of_birth",
+  "eu_vat",
+  "vin",
+  "ip_address",
+  "mac_address",
+  "url_credentials",
+  "crypto_wallet",
+  "swift_bic",
+] as const;
 export const SECRET_CATEGORIES = [
   "aws_access_key",
   "github_token",
@@ -51,7 +97,14 @@ export const SECRET_CATEGORIES = [
   "pypi_token",
   "gateway_key",
 ] as const;
-export const GUARDRAIL_ENGINES = ["openai_moderation", "guard_model", "bedrock_guardrails", "azure_content_safety", "webhook"] as const;
+export const GUARDRAIL_ENGINES = [
+  "openai_moderation",
+  "guard_model",
+  "bedrock_guardrails",
+  "azure_content_safety",
+  "presidio",
+  "webhook",
+] as const;
 
 const surfaceName = z.enum(GUARDRAIL_SURFACES);
 const action = z.enum(["block", "redact", "warn"]);
@@ -83,7 +136,15 @@ const builtin = z
     pii_enabled: on("personal data"),
     pii_action: acts("redact"),
     pii_provider: z.literal("built_in").optional(),
-    pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("default: all"),
+    pii_categories: z
+      .array(z.enum(PII_CATEGORIES))
+      .min(1)
+      .max(PII_CATEGORIES.length)
+      .optional()
+      .describe("default: email, phone, credit_card, ssn and iban"),
+    pii_restore: on(
+      "in requests to models, redact as numbered placeholders such as [EMAIL_1], and put the values back into the answer; default: false",
+    ),
     pii_threshold: threshold,
     pii_surfaces: only,
     toxic_content_enabled: on("threats, hate and insults by known phrases"),
@@ -113,15 +174,15 @@ const engineRead = {
   endpoint: httpUrl
     .nullable()
     .optional()
-    .describe("required for azure_content_safety, bedrock_guardrails and webhook; otherwise the vendor's; guard_model has none"),
-  action: z.enum(["block", "warn"]).optional().describe("default: block"),
+    .describe("required for azure_content_safety, bedrock_guardrails, presidio and webhook; otherwise the vendor's; guard_model has none"),
+  action: action.optional().describe("default: block; redact only for presidio, which reports where values are"),
   surfaces: only,
   threshold: score.optional().describe("score from which an engine's finding counts; default: 0.5"),
   timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; default: 3000"),
   on_failure: z
     .enum(["block", "allow"])
     .optional()
-    .describe("what happens if an engine fails or times out; default: block if the action is block, otherwise allow"),
+    .describe("what happens if an engine fails or times out; default: allow if the action is warn, otherwise block"),
   model: z
     .string()
     .min(1)
@@ -141,6 +202,17 @@ const engineRead = {
     .nullable()
     .optional()
     .describe("for bedrock_guardrails; default: DRAFT"),
+  entities: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("for presidio: the entities to look for, such as PERSON; default: all that it knows"),
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/)
+    .optional()
+    .describe("for presidio: the language of the texts; default: en"),
 } as const;
 
 /** Visible ASCII, which is all a header can carry. */
@@ -156,10 +228,16 @@ const engineWritten = z
     const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {
       if (is && engine[field] == null) context.addIssue({ code: "custom", path: [field], message: `is required of ${engine.provider}` });
     };
-    must(
-      "endpoint",
-      engine.provider === "azure_content_safety" || engine.provider === "bedrock_guardrails" || engine.provider === "webhook",
-    );
+    must("endpoint", ["azure_content_safety", "bedrock_guardrails", "presidio", "webhook"].includes(engine.provider));
+    if (engine.action === "redact" && engine.provider !== "presidio")
+      context.addIssue({
+        code: "custom",
+        path: ["action"],
+        message: `cannot be redact for ${engine.provider}, which does not say where values are`,
+      });
+    for (const field of ["entities", "language"] as const)
+      if (engine[field] !== undefined && engine.provider !== "presidio")
+        context.addIssue({ code: "custom", path: [field], message: `is unknown to ${engine.provider}` });
     must("model", engine.provider === "guard_model");
     must("identifier", engine.provider === "bedrock_guardrails");
   })

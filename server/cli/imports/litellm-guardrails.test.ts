@@ -78,16 +78,45 @@ test("entities that are masked and blocked become two configurations, and unknow
   const { configs, notes } = await imported(
     guardrail(
       "pii",
-      "guardrail: presidio, mode: pre_call, default_on: true, output_parse_pii: true, pii_entities_config: { EMAIL_ADDRESS: MASK, CREDIT_CARD: BLOCK, US_SSN: BLOCK, PERSON: MASK }",
+      "guardrail: presidio, mode: pre_call, default_on: true, output_parse_pii: true, pii_entities_config: { EMAIL_ADDRESS: MASK, UK_NHS: MASK, CREDIT_CARD: BLOCK, US_SSN: BLOCK, PERSON: MASK }",
     ) + guardrail("people", "guardrail: presidio, mode: pre_call, default_on: true, pii_entities_config: { PERSON: MASK }"),
   );
   expect(configs.map(({ name, builtin }) => [name, builtin])).toEqual([
-    ["pii (redact)", { pii_enabled: true, pii_action: "redact", pii_categories: ["email"] }],
+    ["pii (redact)", { pii_enabled: true, pii_action: "redact", pii_restore: true, pii_categories: ["email", "uk_nhs"] }],
     ["pii (block)", { pii_enabled: true, pii_action: "block", pii_categories: ["credit_card", "ssn"] }],
   ]);
   expect(notes).toContain('guardrails "pii".pii_entities_config.PERSON: is not found by the built-in check');
   expect(notes).toContain('guardrails "people".pii_entities_config.PERSON: ');
-  expect(notes).toContain('guardrails "pii".output_parse_pii: has no equivalent');
+  expect(notes).not.toContain("output_parse_pii");
+});
+
+test("personal data stays with Presidio where its analyzer is known", async () => {
+  const params = "guardrail: presidio, mode: pre_call, default_on: true";
+  const given = await imported(
+    guardrail(
+      "named",
+      `${params}, presidio_analyzer_api_base: "http://presidio:5002", presidio_language: de, presidio_score_thresholds: { ALL: 0.7, PERSON: 0.9 }, output_parse_pii: true, pii_entities_config: { PERSON: MASK, LOCATION: MASK, CREDIT_CARD: BLOCK }`,
+    ) +
+      guardrail("of the environment", params) +
+      guardrail("unset", `${params}, presidio_analyzer_api_base: os.environ/NOWHERE`),
+    { PRESIDIO_ANALYZER_API_BASE: "http://analyzer:3000" },
+  );
+  const engine = { provider: "presidio", endpoint: "http://presidio:5002", language: "de", threshold: 0.7 };
+  expect(given.configs.map(({ name, builtin, providers }) => [name, builtin, providers])).toEqual([
+    [
+      "named",
+      { pii_restore: true },
+      [
+        { ...engine, action: "redact", entities: ["PERSON", "LOCATION"] },
+        { ...engine, action: "block", entities: ["CREDIT_CARD"] },
+      ],
+    ],
+    ["of the environment", undefined, [{ provider: "presidio", endpoint: "http://analyzer:3000", action: "redact" }]],
+    ["unset", { pii_enabled: true, pii_action: "redact" }, undefined],
+  ]);
+  expect(given.configs.filter((config) => !isAccepted(config))).toEqual([]);
+  expect(given.notes).toContain("presidio_score_thresholds: an engine has one threshold");
+  expect(given.notes).toContain("the variable NOWHERE is not set");
 });
 
 test("a guardrail that callers choose is imported switched off, and what has no equivalent is reported", async () => {

@@ -1,5 +1,7 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
+import { addConfiguration, type Guardrail } from "./litellm-guardrail.ts";
+import { addPersonalData } from "./litellm-personal-data.ts";
 import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
 import { variableOf } from "./written-names.ts";
 
@@ -12,27 +14,10 @@ const SURFACES: Readonly<Record<string, readonly string[]>> = {
   during_mcp_call: ["mcp_input"],
 };
 
-/** Presidio's entities that the built-in check finds. */
-const ENTITIES: Readonly<Record<string, string>> = {
-  EMAIL_ADDRESS: "email",
-  PHONE_NUMBER: "phone",
-  CREDIT_CARD: "credit_card",
-  US_SSN: "ssn",
-  IBAN_CODE: "iban",
-};
-
 const BY_HAND = "make a guardrail configuration (docs/guides/guardrails.md); secrets and personal data are found without another service";
 /** Members that need no note. */
 const READ =
-  /^(?:guardrail|guardrailIdentifier|guardrailVersion|mode|default_on|api_key|api_base|model|pii_entities_config|aws_(?!role|profile|session_name).*)$/;
-
-interface Guardrail {
-  readonly name: string;
-  readonly at: string;
-  readonly params: ConfigEntry;
-  readonly unset: ReadonlyMap<string, string>;
-  readonly common: ConfigEntry;
-}
+  /^(?:guardrail|guardrailIdentifier|guardrailVersion|mode|default_on|api_key|api_base|model|pii_entities_config|output_parse_pii|presidio_analyzer_api_base|presidio_anonymizer_api_base|presidio_language|presidio_score_thresholds|aws_(?!role|profile|session_name).*)$/;
 
 /** Adds a configuration for each guardrail that has an equivalent, and a note for each of the others. */
 export function addGuardrails(given: ConfigValue | undefined, group: string, variables: Variables, into: Imported): void {
@@ -48,7 +33,7 @@ export function addGuardrails(given: ConfigValue | undefined, group: string, var
     }
     const isOn = params["default_on"] === true;
     const common = { group_ids: [group], surfaces, ...(isOn ? {} : { enabled: false }) };
-    if (!convert({ name, at, params, unset, common }, into)) continue;
+    if (!convert({ name, at, params, unset, common, variables }, into)) continue;
     if (!isOn)
       into.note(
         `${at}: callers choose it with each request, which has no equivalent; it is switched off until you enable it for the group`,
@@ -68,44 +53,20 @@ function surfacesOf(mode: ConfigValue | undefined): ConfigEntry | null {
 /** Each returns whether it added a record, and has noted why if not. */
 const CONVERTED: Readonly<Record<string, (guardrail: Guardrail, into: Imported) => boolean>> = {
   presidio: addPersonalData,
-  "hide-secrets": (guardrail, into) => add(guardrail, { builtin: { secrets_enabled: true, secrets_action: "redact" } }, into),
+  "hide-secrets": (guardrail, into) => addConfiguration(guardrail, { builtin: { secrets_enabled: true, secrets_action: "redact" } }, into),
   openai_moderation: addModeration,
   bedrock: addBedrock,
   "azure/prompt_shield": addAzure,
   "azure/text_moderations": addAzure,
 };
 
-function add({ name, common }: Guardrail, checks: ConfigEntry, into: Imported, suffix = ""): true {
-  const free = into.freeName("guardrail_configs", `${name}${suffix}`);
-  into.add("guardrail_configs", free, { name: free, ...common, ...checks });
-  return true;
-}
-
-/** A configuration has one action for personal data, so masked and blocked entities become two. */
-function addPersonalData(guardrail: Guardrail, into: Imported): boolean {
-  const { at, params } = guardrail;
-  const entities = params["pii_entities_config"];
-  if (!isConfigEntry(entities)) return add(guardrail, { builtin: { pii_enabled: true, pii_action: "redact" } }, into);
-  const byAction = new Map<string, string[]>();
-  for (const [entity, action] of Object.entries(entities)) {
-    const category = ENTITIES[entity];
-    if (category === undefined)
-      into.note(`${at}.pii_entities_config.${entity}: is not found by the built-in check; a webhook engine may find it`);
-    else {
-      const ours = action === "BLOCK" ? "block" : "redact";
-      byAction.set(ours, [...(byAction.get(ours) ?? []), category]);
-    }
-  }
-  for (const [action, categories] of byAction) {
-    const suffix = byAction.size > 1 ? ` (${action})` : "";
-    add(guardrail, { builtin: { pii_enabled: true, pii_action: action, pii_categories: categories } }, into, suffix);
-  }
-  return byAction.size > 0;
-}
-
 function addModeration(guardrail: Guardrail, into: Imported): boolean {
   const { model = null, api_base: endpoint = null } = guardrail.params;
-  return add(guardrail, { providers: [{ provider: "openai_moderation", model, endpoint, api_key: keyOf(guardrail, into) }] }, into);
+  return addConfiguration(
+    guardrail,
+    { providers: [{ provider: "openai_moderation", model, endpoint, api_key: keyOf(guardrail, into) }] },
+    into,
+  );
 }
 
 function addBedrock(guardrail: Guardrail, into: Imported): boolean {
@@ -125,7 +86,7 @@ function addBedrock(guardrail: Guardrail, into: Imported): boolean {
       `${at}: AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY of the account, with :SESSION_TOKEN where there is one`,
     ),
   };
-  return add(guardrail, { providers: [engine] }, into);
+  return addConfiguration(guardrail, { providers: [engine] }, into);
 }
 
 function addAzure(guardrail: Guardrail, into: Imported): boolean {
@@ -133,7 +94,11 @@ function addAzure(guardrail: Guardrail, into: Imported): boolean {
   const { api_base: endpoint } = params;
   if (typeof endpoint !== "string") return leftOut(at, "address", unset.get("api_base"), into);
   into.note(`${at}: azure_content_safety checks both harm categories and attacks, whichever of them LiteLLM checked`);
-  return add(guardrail, { providers: [{ provider: "azure_content_safety", endpoint, api_key: keyOf(guardrail, into) }] }, into);
+  return addConfiguration(
+    guardrail,
+    { providers: [{ provider: "azure_content_safety", endpoint, api_key: keyOf(guardrail, into) }] },
+    into,
+  );
 }
 
 function leftOut(at: string, what: string, missing: string | undefined, into: Imported): false {

@@ -18,7 +18,14 @@ export async function inspectContent(call: Call, run: GuardRun, slots: readonly 
   const { surface, engines } = run.surface;
   if (run.blocked === null && engines.length > 0) {
     const modelTexts = inspected.filter((_, at) => slots[at]?.rulesOnly !== true);
-    await askEngines(parts, run, call, SURFACES[surface].direction, modelTexts.join("\n\n"));
+    const current = slots.map((slot, at) => ({
+      role: slot.role,
+      kind: slot.kind,
+      ...(slot.owner !== undefined && { owner: slot.owner }),
+      text: inspected[at] ?? slot.text,
+      replace: (text: string) => slot.replace(text),
+    }));
+    await askEngines(parts, run, call, SURFACES[surface].direction, modelTexts.join("\n\n"), (beside) => guardContent(beside, current));
   }
   run.report(call);
   return run.refusal();

@@ -1,7 +1,9 @@
 import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
-import type { Engine, EngineVerdict } from "../../wire/guardrail-engine.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
+import { CLEAR, type Engine, type EngineValue, type EngineVerdict } from "../../wire/guardrail-engine.ts";
 import type { Call } from "../../road/call.ts";
 import type { AskModel } from "../../road/own-calls/model-question.ts";
+import { FoundValues } from "./found-values.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
@@ -10,6 +12,8 @@ import type { BoundEngine } from "./surface-guard.ts";
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
+/** What engines take for a name or code although it stands for a value that was redacted before. */
+const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -21,15 +25,22 @@ export interface EngineParts {
   readonly askModel: AskModel;
 }
 
-/** Asks all engines of the surface about a text concurrently and adds their verdicts to the run. */
+/** Takes the texts that engines were asked about through a run that redacts what they found. */
+export type RedactFound = (run: GuardRun) => InTurns<unknown>;
+
+/**
+ * Asks all engines of the surface about a text concurrently and adds their verdicts to the run. Returns whether any of them had
+ * values redacted; without `redactFound` they block instead.
+ */
 export async function askEngines(
   { engines, askModel }: EngineParts,
   run: GuardRun,
   call: Call,
   direction: "input" | "output",
   text: string,
-): Promise<void> {
-  if (text.trim() === "") return;
+  redactFound: RedactFound | null = null,
+): Promise<boolean> {
+  if (text.trim() === "") return false;
   const verdicts = await Promise.all(
     run.surface.engines.map(async (bound) => ({
       bound,
@@ -42,11 +53,27 @@ export async function askEngines(
       ),
     })),
   );
-  for (const { bound, verdict } of verdicts) settle(run, bound, verdict);
+  const found: [BoundEngine, readonly EngineValue[]][] = [];
+  for (const { bound, verdict } of verdicts) {
+    const values =
+      verdict.kind === "found" && bound.engine.action === "redact"
+        ? (verdict.values ?? []).filter(({ value }) => !PLACEHOLDER.test(value))
+        : null;
+    if (redactFound === null || values === null) settle(run, bound, verdict);
+    else if (values.length > 0) found.push([bound, values]);
+    else settle(run, bound, CLEAR);
+  }
+  if (found.length === 0 || redactFound === null || run.blocked !== null) return false;
+  const values = new FoundValues(run.surface, found);
+  const beside = run.beside(values.surface);
+  await inTurns(redactFound(beside), run.work);
+  run.recall(beside.outcome);
+  if (values.isIncomplete) run.noteInspectionFailed();
+  return true;
 }
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
-  const action = engine.action ?? "block";
+  const action = engine.action === "warn" ? "warn" : "block";
   if (verdict.kind === "clear") run.watchedBy(source);
   if (verdict.kind === "found") run.engine({ source, check: verdict.check, action, failed: false });
   if (verdict.kind !== "failed") return;
@@ -85,13 +112,21 @@ async function ask(
     model: entry.model ?? null,
     identifier: entry.identifier ?? null,
     version: entry.version ?? null,
+    entities: entry.entities,
+    language: entry.language,
   };
   try {
     const verdicts = await Promise.race([
       Promise.all(pieces.map((piece) => engine.ask(settings, { text: piece, direction, abort, timeoutMs }))),
       late,
     ]);
-    return verdicts.find(({ kind }) => kind === "found") ?? verdicts.find(({ kind }) => kind === "failed") ?? { kind: "clear" };
+    const failure = verdicts.find(({ kind }) => kind === "failed");
+    const found = verdicts.flatMap((verdict) => (verdict.kind === "found" ? [verdict] : []));
+    // What a piece that was not inspected holds cannot be redacted.
+    if (failure !== undefined && (found.length === 0 || entry.action === "redact")) return failure;
+    const [first] = found;
+    if (first === undefined) return CLEAR;
+    return { ...first, values: found.flatMap(({ values = [] }) => values) };
   } catch {
     return { kind: "failed", reason: "the engine failed" };
   } finally {

@@ -8,6 +8,7 @@ import { ContentWork, TOO_MUCH_WORK } from "../../road/policy/content-work.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { GuardrailAction, GuardrailCheck } from "./text/finding.ts";
 import { type GuardedFinding, HoldBack } from "./answers/hold-back.ts";
+import type { WriteInstead } from "./answers/write-instead.ts";
 import { isSeenClean } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { SURFACES } from "../../road/request/content-surface.ts";
@@ -47,9 +48,22 @@ export class GuardRun {
   private skipped = false;
   private watcher: GuardOutcome["watcher"] = undefined;
 
-  constructor(surface: SurfaceGuard, work = new ContentWork()) {
+  private readonly writeInstead: WriteInstead | null;
+
+  constructor(surface: SurfaceGuard, work = new ContentWork(), writeInstead: WriteInstead | null = null) {
     this.surface = surface;
     this.work = work;
+    this.writeInstead = writeInstead;
+  }
+
+  /** A run of other rules for the same call. */
+  beside(surface: SurfaceGuard): GuardRun {
+    return new GuardRun(surface, this.work, this.writeInstead);
+  }
+
+  /** Guards one text in pieces, which continues `before`. */
+  hold(before: string, guard: TextGuard = this.surface.guard): HoldBack {
+    return new HoldBack(guard, before, this.writeInstead);
   }
 
   /** The verdict that ends the call; null while it may continue. */
@@ -242,7 +256,7 @@ export class GuardRun {
   }
 
   private *followed(text: string, guard: TextGuard): InTurns<string> {
-    const hold = new HoldBack(guard);
+    const hold = this.hold("", guard);
     const out = yield* this.pushed(hold, text, true);
     this.close(hold);
     if (hold.findings.length === 0 && !hold.failed) noteClean(guard, text);

@@ -23,6 +23,7 @@ export function guardSettingsOf(builtin: GuardrailBuiltin, here: readonly Guardr
           pii: {
             action: builtin.pii_action ?? "redact",
             ...(builtin.pii_categories === undefined ? {} : { categories: builtin.pii_categories }),
+            ...(builtin.pii_restore === true && { restores: true }),
             ...threshold(builtin.pii_threshold),
           },
         }

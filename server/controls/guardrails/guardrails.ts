@@ -22,6 +22,7 @@ import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardRunOf } from "./guard-run-of.ts";
+import { guardInputRestorably, isRestored } from "./restoring/restorable-input.ts";
 
 export interface GuardrailParts extends EngineParts {
   /** Longest silence, in milliseconds, of a provider whose stream is held. */
@@ -45,7 +46,10 @@ export class Guardrails implements RequestControl, AnswerControl {
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const run = guardRunOf(call, "input");
-    return run === null ? PASS : guardInput(call, view, run, this.parts);
+    if (run === null) return PASS;
+    return isRestored(call, run.surface)
+      ? guardInputRestorably(call, view, run.surface, this.parts)
+      : guardInput(call, view, run, this.parts);
   }
 
   /** The check between the model's answer and the caller. */
@@ -59,7 +63,7 @@ export class Guardrails implements RequestControl, AnswerControl {
       if (isRefusal(answer)) return answer;
       if (answer.status >= 300) return answer.kind === "whole" ? this.onFailure(call, run, answer) : answer;
       const guard = new AnswerGuard(form.texts, run, callersTexts(call, exchange));
-      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
+      return answer.kind === "whole" ? this.onWhole(call, form, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }
 
@@ -94,12 +98,13 @@ export class Guardrails implements RequestControl, AnswerControl {
     return run.refusal() ?? (out === decoded ? answer : { ...answer, body: encoder.encode(out) });
   }
 
-  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
+  private async onWhole(call: Call, form: OutputForm, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
     const inspection = inTurns(guard.whole(body, answer.body), run.work);
-    const changed = inspection instanceof Promise ? await inspection : inspection;
-    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
+    let changed = inspection instanceof Promise ? await inspection : inspection;
+    const redactFound = (beside: GuardRun) => new AnswerGuard(form.texts, beside).whole(body, answer.body);
+    if (guard.refusal === null && (await askEngines(this.parts, run, call, "output", guard.inspectedText, redactFound))) changed = true;
     run.warn(call);
     return (
       guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
@@ -108,7 +113,7 @@ export class Guardrails implements RequestControl, AnswerControl {
 
   private async onStream(
     call: Call,
-    { framing }: OutputForm,
+    { framing, texts }: OutputForm,
     guard: AnswerGuard,
     run: GuardRun,
     answer: StreamAnswer,
@@ -119,7 +124,15 @@ export class Guardrails implements RequestControl, AnswerControl {
     if (run.surface.engines.length === 0) return guarded;
     const held = await bufferAnswer(call, guarded, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(guarded));
-    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText);
-    return isRefusal(held) ? held : (guard.refusal ?? held.answer);
+    if (isRefusal(held)) return held;
+    let given = held.answer;
+    const redactFound = function* (beside: GuardRun) {
+      const inner = new GuardedStream(given.codec, new AnswerGuard(texts, beside), framing);
+      const passed = yield* passedHead(inner, given.head);
+      const ended = yield* inner.ending();
+      given = { ...given, head: passed, codec: { ...given.codec, end: () => ended } };
+    };
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.inspectedText, redactFound);
+    return guard.refusal ?? given;
   }
 }

@@ -51,7 +51,10 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
         )
       : false;
   run.noteInspected();
-  if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
+  const isFound =
+    run.blocked === null &&
+    run.surface.engines.length > 0 &&
+    (await askEngines(parts, run, call, "input", wordsOf(view), (beside) => guardFound(view, beside)));
   run.report(call);
   const refusal = run.refusal();
   if (refusal !== null) {
@@ -61,11 +64,18 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
     }
     addTag(call, view.withhold());
   }
-  if (own || defined || refusal !== null) {
+  if (own || defined || isFound || refusal !== null) {
     // The original content is not kept: until the call is sent, the record previews the redacted content.
     call.requestContent = view.content();
   }
   return PASS;
+}
+
+/** Redacts what engines found in the texts that they were asked about. */
+function* guardFound(view: RequestView, run: GuardRun): InTurns<void> {
+  const { guard, trusted } = run.surface;
+  yield* guardTexts(view, run, ({ role }) => (role === "system" ? trusted : guard));
+  if (run.blocked === null) yield* guardSlots(view.definitions(), run, () => guard);
 }
 
 type GuardOf = (slot: TextSlot) => TextGuard;

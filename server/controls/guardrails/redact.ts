@@ -1,4 +1,5 @@
 import { type GuardedFinding, HoldBack } from "./answers/hold-back.ts";
+import type { WriteInstead } from "./answers/write-instead.ts";
 import { beginsAsJson } from "./text/json-text.ts";
 import { Readings } from "./text/readings.ts";
 import type { TextGuard } from "./text-guard.ts";
@@ -22,9 +23,9 @@ export function isSeenClean(guard: TextGuard, text: string): boolean {
 }
 
 /** Guards a whole text as a stream of one piece, so that both give the same result. */
-export function redactText(guard: TextGuard, text: string): GuardedText {
+export function redactText(guard: TextGuard, text: string, writeInstead: WriteInstead | null = null): GuardedText {
   if (guard.rules.length === 0 || text === "" || isSeenClean(guard, text)) return { text, findings: [], blocked: null, failed: false };
-  const stream = new HoldBack(guard);
+  const stream = new HoldBack(guard, "", writeInstead);
   const out = stream.end(text);
   return { text: out, findings: stream.findings, blocked: stream.blocked, failed: stream.failed };
 }

@@ -11,6 +11,8 @@ import { compileTextGuard, type GuardSource, type GuardRule, type TextGuard } fr
 export interface BoundEngine {
   readonly source: GuardSource;
   readonly engine: GuardrailEngineEntry;
+  /** Whether values that it redacts in a request are put back into the answer. */
+  readonly restores?: boolean;
 }
 
 /** Everything that guards one surface of a group's calls. */
@@ -64,7 +66,8 @@ export function guardOfEntries(
     const source = { id: entry.id, name: entry.name };
     for (const rule of rulesOf(entry, here)) rules.push({ ...rule, source });
     for (const engine of entry.engines)
-      if (engine.surfaces === undefined || engine.surfaces.some((one) => here.includes(one))) engines.push({ source, engine });
+      if (engine.surfaces === undefined || engine.surfaces.some((one) => here.includes(one)))
+        engines.push({ source, engine, restores: entry.builtin.pii_restore === true });
   }
   if (rules.length === 0 && engines.length === 0) return null;
   const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");

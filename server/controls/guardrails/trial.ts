@@ -1,5 +1,7 @@
 import type { GuardrailConfig, GuardrailSurface, GuardrailTrialResult } from "@gatehouse/contracts/guardrails";
 import type { GuardrailAction } from "./text/finding.ts";
+import { GivenPlaceholders } from "./restoring/given-placeholders.ts";
+import { restoresAt } from "./restoring/restorable-input.ts";
 import { redactText } from "./redact.ts";
 import { guardOfEntries } from "./surface-guard.ts";
 
@@ -28,7 +30,7 @@ export function tryGuardrail(config: GuardrailConfig, surface: GuardrailSurface,
     )
     .map(({ provider }) => provider);
   if (guard === null) return { action: "none", text, findings: [], engines };
-  const guarded = redactText(guard.guard, text);
+  const guarded = redactText(guard.guard, text, restoresAt(guard) ? new GivenPlaceholders().give : null);
   const findings = guarded.findings.map(({ check, category, action, start, end, score }) => ({
     check,
     category,

@@ -70,7 +70,14 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     const surface = surfaceOf(call.audit.proxySubtype, "output");
     const policies = this.enforcement.policiesOf(call, surface);
     if (surface === null || policies.length === 0) return null;
-    const passed: Passed = { call, ...reading, policies, surface };
+    // Values that were put back for the caller are not for the judge.
+    const { hidden = (text: string) => text } = call;
+    const textOfWhole = (body: Uint8Array) => {
+      const text = reading.textOfWhole(body);
+      return text === null ? null : hidden(text);
+    };
+    const textOfPieces = (pieces: readonly Uint8Array[]) => hidden(reading.textOfPieces(pieces));
+    const passed: Passed = { call, form: reading.form, textOfWhole, textOfPieces, policies, surface };
     return (answer) => {
       // A cached answer was judged by the same policies when it was new.
       if (answer.status >= 300 || call.row.llm_cache_hit === true) return answer;

@@ -47,11 +47,12 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   row.success = outcome.errorType === null;
   row.error_type = outcome.errorType;
   if (outcome.errorType !== null && TOOL_DENIALS.has(outcome.errorType)) row.agent_authz_decision = "deny";
-  row.error_message = outcome.errorMessage?.slice(0, 1000) ?? null;
+  const { hidden = (text: string) => text } = call;
+  row.error_message = outcome.errorMessage === null ? null : hidden(outcome.errorMessage).slice(0, 1000);
   row.duration_ms = Math.round(performance.now() - call.arrivedAt);
   row.response_size_bytes = sent?.bytes ?? null;
   row.response_content_hash = sent?.hash ?? null;
-  row.response_body_preview = sent?.preview ?? null;
+  row.response_body_preview = sent == null || sent.preview === null ? null : hidden(sent.preview);
   noteAttempts(call);
   row.compliance_tags = complianceTags(row, call) ?? row.compliance_tags ?? null;
   if (isUnauthenticated(call)) {

@@ -6,6 +6,7 @@ import { azureContentSafety } from "./azure-content-safety.ts";
 import { bedrockGuardrails } from "./bedrock-guardrails.ts";
 import type { Engine, EngineSettings, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import { openaiModeration } from "./openai-moderation.ts";
+import { presidio } from "./presidio.ts";
 import { webhookEngine } from "./webhook.ts";
 
 const KEY = "engine-key-0001";
@@ -93,6 +94,22 @@ const CASES: Record<string, Case> = {
       [() => intervened({ topicPolicy: { topics: [{ name: "x", type: "DENY", action: "BLOCKED" }] } }), "output", found("toxic_content")],
     ],
   },
+  presidio: {
+    engine: presidio(out),
+    path: "/analyze",
+    credential: ["authorization", `Bearer ${KEY}`],
+    answers: [
+      [() => [], "input", CLEAR],
+      [
+        () => [
+          { start: 0, end: 3, score: 0.85, entity_type: "PERSON", analysis_explanation: null },
+          { start: 4, end: 7, score: 0.4, entity_type: "DATE_TIME" },
+        ],
+        "output",
+        { kind: "found", check: "pii", values: [{ value: "How", category: "person" }] },
+      ],
+    ],
+  },
   webhook: {
     engine: webhookEngine(out),
     path: "/",
@@ -137,7 +154,7 @@ describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
       () => Response.json({ error: "no" }, { status: 500 }),
       () => Response.json({ error: "no" }, { status: 401 }),
       () => new Response("<html>"),
-      () => Response.json([]),
+      () => Response.json([1]),
       () => Response.json({}),
       () => new Response(`{"x":"${"x".repeat(2_000_000)}"}`),
       () => new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/" } }),
@@ -154,6 +171,7 @@ describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
       "OpenAI moderation": openaiModeration(strict),
       "Azure Content Safety": azureContentSafety(strict),
       "Bedrock Guardrails": bedrockGuardrails(strict, { now: Date.now }),
+      presidio: presidio(strict),
       webhook: webhookEngine(strict),
     }[_name] as Engine;
     const verdict = await made.ask(
@@ -190,4 +208,31 @@ test("Bedrock Guardrails are called with a signature if the key is an AWS key pa
     CLEAR,
   );
   expect(seen[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE0\/20261121\/eu-central-1\/bedrock\/aws4_request/);
+});
+
+test("Presidio's offsets are code points, and it is told what to look for", async () => {
+  const vendor = fakeVendor(() => Response.json([{ start: 5, end: 9, score: 0.9, entity_type: "PERSON" }]));
+  vendors.push(vendor);
+  const settings = { endpoint: `${vendor.origin}/pii/`, apiKey: null, threshold: 0.6, model: null, identifier: null, version: null };
+  const question = { text: "😀😀 I Zoë😀, hello", direction: "input", abort: new AbortController(), timeoutMs: PATIENCE_MS } as const;
+  const verdict = await presidio(out).ask({ ...settings, entities: ["PERSON", "LOCATION"], language: "de" }, question);
+  expect(verdict).toEqual({ kind: "found", check: "pii", values: [{ value: "Zoë😀", category: "person" }] });
+  expect(JSON.parse(vendor.seen[0]?.body ?? "")).toEqual({
+    text: question.text,
+    language: "de",
+    score_threshold: 0.6,
+    entities: ["PERSON", "LOCATION"],
+  });
+  expect([vendor.seen[0]?.path, vendor.seen[0]?.headers["authorization"]]).toEqual(["/pii/analyze", undefined]);
+});
+
+test.each([
+  [{ start: 0, end: 99, score: 0.9, entity_type: "PERSON" }],
+  [{ start: 2, end: 2, score: 0.9, entity_type: "PERSON" }],
+  [{ start: -1, end: 2, score: 0.9, entity_type: "PERSON" }],
+  [{ start: 0.5, end: 2, score: 0.9, entity_type: "PERSON" }],
+  [{ start: 0, end: 2, entity_type: "PERSON" }],
+  [{ start: 0, end: 2, score: 0.9 }],
+])("a finding of Presidio that cannot be placed is a failure: %j", async (finding) => {
+  expect((await ask(CASES["presidio"] as Case, () => Response.json([finding]))).verdict.kind).toBe("failed");
 });

@@ -8,14 +8,21 @@ const MAX_BYTES = 1024 * 1024;
 export type Posted = { readonly body: JsonObject } | { readonly verdict: EngineVerdict };
 
 /** Posts JSON and reads the JSON object of the answer; a verdict with the reason if there is none. */
-export async function post(
+export async function post(...given: Parameters<typeof postForValue>): Promise<Posted> {
+  const posted = await postForValue(...given);
+  if ("verdict" in posted) return posted;
+  return isObject(posted.value) ? { body: posted.value } : { verdict: failed("the engine's answer is no JSON object") };
+}
+
+/** As `post`, for an answer that may be any JSON value. */
+export async function postForValue(
   outbound: Outbound,
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
   { abort, timeoutMs }: EngineQuestion,
-): Promise<Posted> {
-  const without = (reason: string): Posted => ({ verdict: failed(reason) });
+): Promise<{ readonly value: unknown } | { readonly verdict: EngineVerdict }> {
+  const without = (reason: string) => ({ verdict: failed(reason) });
   try {
     const response = await outbound.fetch(url, {
       method: "POST",
@@ -26,8 +33,7 @@ export async function post(
     });
     const text = await readText(response);
     if (response.status < 200 || response.status >= 300) return without(`the engine answered ${response.status}`);
-    const value: unknown = text === null ? null : JSON.parse(text);
-    return isObject(value) ? { body: value } : without("the engine's answer is no JSON object");
+    return text === null ? without("the engine's answer is too long") : { value: JSON.parse(text) as unknown };
   } catch (error) {
     if (error instanceof OutboundTimeout || abort.signal.aborted) return without("the engine did not answer in time");
     if (error instanceof OutboundDenied) return without("the engine's address is not allowed from this gateway");

@@ -6,7 +6,6 @@ import { wholeSource } from "../../../wire/json/exact-tools.ts";
 import type { IsCallersText } from "../../../wire/texts/other-answer-texts.ts";
 import { hasWords } from "../../../wire/texts/other-texts.ts";
 import type { GuardRun } from "../guard-run.ts";
-import { HoldBack } from "./hold-back.ts";
 import type { TextChannel } from "./text-channel.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
@@ -59,7 +58,7 @@ export class AnswerGuard {
   constructor(texts: AnswerTexts, run: GuardRun, isCallersText: IsCallersText = () => false) {
     this.texts = texts;
     this.run = run;
-    this.redactedTexts = new RedactedTexts(run.surface.guard);
+    this.redactedTexts = new RedactedTexts((before) => run.hold(before));
     this.others = new OtherMembers(texts, run, isCallersText);
     this.counter = new FrameCounter(texts.counter);
     this.known = new KnownShape(texts.counter === null);
@@ -272,7 +271,7 @@ export class AnswerGuard {
     let out: string;
     if (before === "") out = yield* this.guardWhole(text, "text", this.run);
     else {
-      const hold = new HoldBack(this.run.surface.guard, before);
+      const hold = this.run.hold(before);
       out = yield* this.run.push(hold, text, true);
       this.run.close(hold);
       this.redactedTexts.whole(text, hold, before.length);
@@ -294,7 +293,7 @@ export class AnswerGuard {
       const open = [...this.channels.values()].filter(({ piece: last }) => last.flow === flow);
       before = ((this.flows.get(flow) ?? "") + open.map(({ hold }) => hold.waiting).join("")).slice(-BEFORE);
     }
-    const hold = new HoldBack(this.run.surface.guard, before);
+    const hold = this.run.hold(before);
     const channel: TextChannel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
     this.channels.set(name, channel);
     this.redactedTexts.open(name, hold, before.length);

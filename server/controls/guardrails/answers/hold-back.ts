@@ -7,6 +7,7 @@ import type { GuardrailAction, GuardrailCheck, Finding } from "../text/finding.t
 import { Readings } from "../text/readings.ts";
 import { strideOf } from "../text/stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "../text-guard.ts";
+import { writtenInJson, type WriteInstead } from "./write-instead.ts";
 
 /** Most characters that a stream holds back, not counting invisible ones. */
 export const MAX_HELD = 128;
@@ -31,6 +32,8 @@ export type GuardedFinding = Finding & {
   readonly source?: GuardSource;
   /** Not a value: the detector failed, and what it would have found is unknown. */
   readonly failed?: true;
+  /** What was written in its place, if not the usual placeholder. */
+  readonly written?: string;
 };
 
 interface Pending {
@@ -42,6 +45,7 @@ interface Pending {
   end: number;
   open: boolean;
   readonly failed?: true;
+  written?: string;
 }
 
 /** Progress of one rule. All offsets count from the start of the whole text. */
@@ -88,8 +92,11 @@ export class HoldBack {
   /** Whether a detector stopped before it had inspected all it could. */
   #unfinished = false;
 
+  readonly #writeInstead: WriteInstead | null;
+
   /** `before`: text already inspected and sent, which this text continues; only findings that reach beyond it are new. */
-  constructor(guard: TextGuard, before = "") {
+  constructor(guard: TextGuard, before = "", writeInstead: WriteInstead | null = null) {
+    this.#writeInstead = writeInstead;
     this.stride = strideOf(guard);
     this.#text = before;
     this.#position = before.length;
@@ -286,13 +293,15 @@ export class HoldBack {
   }
 
   /** The text to release before `bound`; all redactions that start before it are known. */
-  #release(text: string, bound: number): string {
+  #release(text: string, decided: number): string {
     let out = "";
     const base = this.#base;
-    for (const pending of this.#due(bound)) {
+    const bound = this.#writeInstead === null ? decided : this.#wholeUpTo(decided);
+    const due = this.#due(bound);
+    for (const [n, pending] of due.entries()) {
       this.#position = Math.max(this.#position, this.#covered());
       if (pending.start >= this.#reach) {
-        out += text.slice(this.#position - base, pending.start - base) + this.#placeholderFor(text, pending);
+        out += text.slice(this.#position - base, pending.start - base) + this.#writtenFor(text, pending, due, n);
         this.#reach = pending.start;
       }
       this.#growing.push(pending);
@@ -314,10 +323,38 @@ export class HoldBack {
     return due.sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
   }
 
+  /** At most `bound`, but before a value whose end is not decided yet: what is written in its place depends on all of it. */
+  #wholeUpTo(bound: number): number {
+    let start = 0;
+    let reach = this.#reach;
+    for (const pending of this.#pending.toSorted((a, b) => a.start - b.start)) {
+      if (pending.start >= bound) break;
+      if (pending.start >= reach) start = pending.start;
+      reach = Math.max(reach, pending.end);
+      if (reach > bound) return Math.max(start, this.#position);
+    }
+    return bound;
+  }
+
   /** In JSON, a value outside a string is a number, so the placeholder is written as a string. */
-  #placeholderFor(text: string, { found, start }: Pending): string {
-    const written = placeholder(found.category);
-    return this.#strings === null || this.#strings.holds(text, this.#base, start) ? written : `"${written}"`;
+  #writtenFor(text: string, pending: Pending, due: readonly Pending[], n: number): string {
+    const { found, start } = pending;
+    const within = this.#strings === null ? null : this.#strings.holds(text, this.#base, start);
+    const usual = placeholder(found.category);
+    if (this.#writeInstead === null) return within === false ? `"${usual}"` : usual;
+    const overlapping = [pending];
+    let { end } = pending;
+    for (const other of due.slice(n + 1)) {
+      if (other.start >= end) break;
+      overlapping.push(other);
+      end = Math.max(end, other.end);
+    }
+    const value = text.slice(start - this.#base, end - this.#base);
+    const rules = overlapping.map(({ rule }) => rule);
+    // The end of a value that still grows is unknown.
+    const instead = overlapping.some(({ open }) => open) ? null : writtenInJson(this.#writeInstead, value, within, found.category, rules);
+    pending.written = instead ?? (within === false ? `"${usual}"` : usual);
+    return pending.written;
   }
 
   #covered(): number {
@@ -343,7 +380,7 @@ export class HoldBack {
   }
 }
 
-function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<GuardedFinding, "source" | "failed"> {
+function asFinding({ found, check, rule, start, end, failed, written }: Pending): Omit<GuardedFinding, "action"> {
   return {
     check,
     category: found.category,
@@ -352,5 +389,6 @@ function asFinding({ found, check, rule, start, end, failed }: Pending): Finding
     score: found.score,
     ...(rule.source === undefined ? {} : { source: rule.source }),
     ...(failed === undefined ? {} : { failed }),
+    ...(written === undefined ? {} : { written }),
   };
 }

@@ -5,7 +5,6 @@ import { addOtherTexts, type IsCallersText } from "../../../wire/texts/other-ans
 import type { Frame } from "../../../road/output/frames.ts";
 import { renameMember } from "../../../wire/json/rename-member.ts";
 import type { GuardRun } from "../guard-run.ts";
-import { HoldBack } from "./hold-back.ts";
 
 /** A member's value in the newest frame that has it. */
 interface InspectedText {
@@ -68,7 +67,7 @@ export class OtherMembers {
     const before = this.inspectedTexts.get(way);
     let out = alone;
     if (before !== undefined && before.came !== came) {
-      const hold = new HoldBack(this.run.surface.guard, before.end);
+      const hold = this.run.hold(before.end);
       out = yield* this.run.push(hold, alone, true);
       this.run.close(hold);
     }

@@ -1,7 +1,5 @@
 import type { AnswerContents, CitedPassage, Place, TextPiece } from "../../../wire/texts/answer-texts.ts";
-import { redactText } from "../redact.ts";
-import type { TextGuard } from "../text-guard.ts";
-import { HoldBack } from "./hold-back.ts";
+import type { HoldBack } from "./hold-back.ts";
 import {
   redactionMove,
   isRedacted,
@@ -28,12 +26,13 @@ const CONTEXT = 256;
 
 /** Remembers what was redacted in the texts of an answer, so that positions in them can follow. */
 export class RedactedTexts {
-  private readonly guard: TextGuard;
+  private readonly newHold: (before: string) => HoldBack;
   private readonly streamed = new Map<string, StreamedText>();
   private readonly wholes = new Map<string, readonly Redaction[]>();
 
-  constructor(guard: TextGuard) {
-    this.guard = guard;
+  /** `newHold`: makes what guards a text that continues `before`. */
+  constructor(newHold: (before: string) => HoldBack) {
+    this.newHold = newHold;
   }
 
   open(channel: string, hold: HoldBack, before: number): void {
@@ -110,7 +109,7 @@ export class RedactedTexts {
     const { waiting } = hold;
     if (came === null || waiting === "") return redactionsOf(hold.findings, before);
     const context = came.slice(0, came.length - waiting.length).slice(-CONTEXT);
-    const ahead = new HoldBack(this.guard, context);
+    const ahead = this.newHold(context);
     ahead.end(waiting);
     const shift = before + came.length - waiting.length - context.length;
     const coming = ahead.findings.map((finding) => ({ ...finding, start: finding.start + shift, end: finding.end + shift }));
@@ -131,7 +130,9 @@ export class RedactedTexts {
   }
 
   private inspected(text: string): readonly Redaction[] {
-    return redactionsOf(redactText(this.guard, text).findings, 0);
+    const hold = this.newHold("");
+    hold.end(text);
+    return redactionsOf(hold.findings, 0);
   }
 }
 

@@ -81,10 +81,10 @@ export const isRedacted = ({ action }: GuardedFinding): boolean => action === "r
 /** Findings that overlap are replaced together, by the placeholder of the first. */
 export function redactionsOf(findings: readonly GuardedFinding[], before: number): Redaction[] {
   const redactions: Redaction[] = [];
-  for (const { start, end, category } of findings.filter(isRedacted)) {
+  for (const { start, end, category, written } of findings.filter(isRedacted)) {
     const last = redactions.at(-1);
     if (last !== undefined && start - before < last.end) last.end = Math.max(last.end, end - before);
-    else redactions.push({ start: Math.max(0, start - before), end: end - before, placeholder: placeholder(category) });
+    else redactions.push({ start: Math.max(0, start - before), end: end - before, placeholder: written ?? placeholder(category) });
   }
   return redactions;
 }

@@ -1,6 +1,7 @@
 import { isDigit, isDigitAt, isOneOf, isWordAt } from "../text/characters.ts";
 import type { Detector, DetectedSpan } from "../text/detector.ts";
 import { scanNumbers } from "../text/digit-runs.ts";
+import { isMonotonous, passesLuhn } from "./identifiers/check-digits.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
 
@@ -46,19 +47,6 @@ const ISSUERS: readonly Issuer[] = [
   { prefix: /^(?:50|5[6-8]|6)/, lengths: [12, 13, 14, 15, 16, 17, 18, 19], score: 0.45 },
 ];
 
-function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    let digit = digits.charCodeAt(digits.length - 1 - i) - 48;
-    if (i % 2 === 1) {
-      digit *= 2;
-      if (digit > 9) digit -= 9;
-    }
-    sum += digit;
-  }
-  return sum % 10 === 0;
-}
-
 /** No issuer uses fewer. */
 const MIN_DIGITS = 12;
 
@@ -99,7 +87,7 @@ function cardOf(text: string, start: number, written: string): DetectedSpan | nu
   const end = start + written.length;
   if (isWordAt(text, end) || (isOneOf(text, end, ".,-/") && isDigitAt(text, end + 1) && !isColumnEnd(text, end, written))) return null;
   const digits = written.replace(/\D/g, "");
-  if (!passesLuhn(digits) || /^(\d)\1+$/.test(digits)) return null;
+  if (!passesLuhn(digits) || isMonotonous(digits)) return null;
   const issuer = ISSUERS.find(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length));
   if (issuer === undefined) return null;
   const context = contextBefore(text, start, CARD_WORDS);
