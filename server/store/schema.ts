@@ -287,6 +287,7 @@ export interface Schema {
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: StoredSignatureTable;
   tool_sessions: ToolSessionTable;
+  secret_names: { id: WithDefault<number>; keys_sealed: string };
   tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;
