@@ -157,6 +157,7 @@ export interface ApiKeyTable {
   resource_group_id: string | null;
   end_user_id: string | null;
   allowed_skill_ids: ColumnType<string[] | null, string | null | undefined, string | null>;
+  allowed_addresses: WithDefault<string[] | null>;
   key_hash: string;
   key_hint: string;
   previous_hash: string | null;

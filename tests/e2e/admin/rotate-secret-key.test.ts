@@ -33,8 +33,8 @@ test("a fleet gets a new secret key without a failed call, and nothing has to be
   const first = await start(0, { GW_SECRET_KEY: a, GW_SECRET_KEY_NEXT: b });
   const admin = await signIn(first.adminUrl);
   const served = await serveModels(admin, upstream.baseUrl, ["keyed", { name: "own", api_key: "sk-of-the-model-1" }]);
-  const engine = { provider: "webhook", endpoint: "https://engine.example/check", api_key: "of the engine" };
-  await admin.post("/v1/admin/guardrail-configs", {
+  const engine = { provider: "webhook", endpoint: "https://engine.example/check", api_key: "of-the-engine" };
+  await admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "engine", enabled: false, surfaces: {}, builtin: {}, providers: [engine] },
   });
   const person = await newPerson(first.runtimeUrl, "zoe");

@@ -75,7 +75,9 @@ test("with another secret key, calls go on without the unreadable stored keys, w
     `"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`,
   );
   await again.stop();
-  expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 3 of 4 stored secrets, not 1 keys of providers, first that of providers /m);
+  expect(await findings(dataDir, database.url)).toMatch(
+    /^wrong +secret key +opens 3 of 4 stored secrets, not 1 keys of providers, first that of providers /m,
+  );
 
   await database.close();
   for (const directory of [dataDir, otherDir]) await removeDirectory(directory);
@@ -100,9 +102,7 @@ test("with another secret key, sign-in by an identity provider is refused for th
   await first.stop();
 
   const other = await withKey(keys[1]);
-  expect(await findings(dataDir, database.url, keys[1])).toContain(
-    `first that of identity_providers ${id}`,
-  );
+  expect(await findings(dataDir, database.url, keys[1])).toContain(`first that of identity_providers ${id}`);
   const { address } = await (await signIn(other.adminUrl)).post(`/v1/admin/identity-providers/${id}/test`, {});
   const refused = await fetch(address, { redirect: "manual" });
   expect([refused.status, await refused.text()]).toEqual([
