@@ -63,7 +63,7 @@ test("official clients are refused in their own formats, and the row says by whi
   const row = await rowOf(world.admin, { id: failure.headers.get("x-request-id") });
   expect(row).toMatchObject({
     ...{ error_type: "address_not_allowed", api_key_id: served.apiKeyId, client_ip: "198.51.100.9" },
-    ...{ is_auth_event: true, status_code: 403, tenant_id: "default" },
+    ...{ is_auth_event: true, http_status_code: 403, tenant_id: "default" },
   });
   expect(world.upstream.seen.filter(({ headers }) => headers["x-forwarded-for"] === "198.51.100.9")).toEqual([]);
 });
