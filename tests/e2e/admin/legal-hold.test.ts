@@ -53,12 +53,13 @@ test("under a hold nothing deletes content: not an administrator with an end use
   };
   const form = new FormData();
   form.append("file", new Blob(["Dear all"], { type: "text/plain" }), "letter.txt");
+  form.append("kind", "document");
   const { id } = (await files("POST", "", form)).body ?? {};
   expect(id).toBeString();
 
   await admin.request("PATCH", tenant, { legal_hold: "case 20" });
   expect(await admin.request("DELETE", one)).toMatchObject({ status: 409, body: { code: "legal_hold" } });
-  expect((await person.request("GET", "/auth/me")).status).toBe(200);
+  expect((await person.request("GET", "/auth/profile")).status).toBe(200);
   // Switching the account off is not deleting it.
   expect((await admin.request("PATCH", `${one}/status`, { is_active: false })).status).toBe(200);
   expect((await files("DELETE", `/${id}`)).status).toBe(200);
