@@ -6,7 +6,7 @@ import { type Outbound, outbound } from "./runtime/outbound.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
 import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
-import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
+import { webhookEngine } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicBatches } from "./upstreams/providers/anthropic/anthropic-batches.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
@@ -91,6 +91,6 @@ export function guardrailEngines(out: Outbound, clock: Clock) {
     openai_moderation: openaiModeration(out),
     azure_content_safety: azureContentSafety(out),
     bedrock_guardrails: bedrockGuardrails(out, clock),
-    webhook: webhook(out),
+    webhook: webhookEngine(out),
   };
 }

@@ -30,11 +30,15 @@ import { forgetSessions } from "../store/tools/tool-sessions.ts";
 import { KnowledgeSignIndexes } from "../store/knowledge/knowledge-sign-indexes.ts";
 import { orphanAccounts } from "../services/tools/authorization/end-orphan-accounts.ts";
 import { givesUpTokens } from "../services/tools/authorization/give-up-tokens.ts";
+import { addressSend } from "../upstreams/address-send.ts";
+import { WebhookDeliveries } from "../services/webhooks/webhook-deliveries.ts";
+import { WebhookMessages } from "../directory/webhooks/webhook-messages.ts";
 import { toolServerSend } from "../upstreams/tool-servers/send.ts";
 import { type WorkPoller, runJobs } from "../workers/work-poller.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const DRIFT_WATCHED_MS = 1_000;
+const WEBHOOKS_DELIVERED_MS = 1_000;
 const USAGE_IMPORTED_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -100,7 +104,13 @@ export function openWorkers(
     { db, secrets },
     givesUpTokens({ db, secrets, clock, send: toolServerSend(upstream.outbound), allowPrivate }),
   );
-  const fleetWide = [retiring, watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
+  const webhooks = new WebhookDeliveries({
+    messages: new WebhookMessages(db, secrets),
+    send: addressSend(upstream.outbound, "The receiver"),
+    ...{ clock, log },
+  });
+  const delivering: Job = { name: "deliver_webhooks", everyMs: WEBHOOKS_DELIVERED_MS, run: () => webhooks.deliver() };
+  const fleetWide = [retiring, watching, importing, delivering, indexing, accounts.job, ...workerJobs(db, clock, log)];
   const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], workPoller);
   return {
     async close(): Promise<void> {

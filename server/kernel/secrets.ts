@@ -111,6 +111,7 @@ export function sealContext(
     | "mcp_servers"
     | "identity_providers"
     | "web_search_providers"
+    | "webhooks"
     | "usage_import_settings"
     | "knowledge_connectors",
   id: string,

@@ -73,6 +73,7 @@ import type {
   KnowledgeIdentityTable,
   KnowledgeVectorTable,
 } from "./tables/knowledge.ts";
+import type { WebhookDeliveryTable, WebhookTable } from "./tables/webhooks.ts";
 import type { WebSearchAddressTable, WebSearchProviderTable } from "./tables/web-search.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -265,6 +266,7 @@ export interface Schema {
   audit_checkpoints: AuditCheckpointTable;
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
+  labelled_usage_hourly: UsageHourlyTable & { label: string; value: string };
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   model_usage_daily: {
     tenant_id: string;
@@ -308,6 +310,8 @@ export interface Schema {
   agent_skill_files: AgentSkillFileTable;
   resource_group_agent_skills: { group_id: string; skill_id: string; tenant_id: string; created_at: Stamp };
   web_search_providers: WebSearchProviderTable;
+  webhooks: WebhookTable;
+  webhook_deliveries: WebhookDeliveryTable;
   web_search_addresses: WebSearchAddressTable;
   knowledge_bases: KnowledgeBaseTable;
   knowledge_base_groups: { knowledge_base_id: string; group_id: string; tenant_id: string };

@@ -15,11 +15,13 @@ export interface AddressRequest {
   readonly timeoutMs: number;
 }
 
+export type AddressSend = (request: AddressRequest) => Promise<Response | Refusal>;
+
 /**
  * Sends requests to addresses from our records. `who` begins the messages of failures, such as "The agent". Never throws for network errors
  * or anything the other side did; returns a refusal instead.
  */
-export function addressSend(outbound: Outbound, who: string): (request: AddressRequest) => Promise<Response | Refusal> {
+export function addressSend(outbound: Outbound, who: string): AddressSend {
   return async ({ url, method, headers, body, abort, timeoutMs }) => {
     try {
       // The answer is passed on as bytes, so compression would only have to be undone.

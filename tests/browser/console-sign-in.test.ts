@@ -57,6 +57,10 @@ withBrowser("an administrator of another tenant finds its identity provider by t
   expect(await accessibilityFindings(page)).toEqual([]);
   await offer.click();
   await page.getByRole("button", { name: /bob@acme\.example/ }).waitFor();
+
+  await page.goto(`${world.console}/account`);
+  await page.getByRole("button", { name: "Set it up" }).waitFor();
+  expect(await page.getByLabel("Current password").count()).toBe(0);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-withBrowser("usage is shown by groups, keys and models, and saved as a file by day", async () => {
+withBrowser("usage is shown by groups, keys, models and labels, and saved as a file by day", async () => {
   for (const content of ["Hello", "Who is there?"]) {
     const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", "x-gw-labels": "team=search" },
       body: JSON.stringify({ model: "echo", messages: [{ role: "user", content }] }),
     });
     await answer.arrayBuffer();
@@ -30,6 +30,9 @@ withBrowser("usage is shown by groups, keys and models, and saved as a file by d
   await page.getByLabel("Divided by").selectOption("API keys");
   const keys = page.getByRole("table", { name: "Usage by API key" });
   await keys.getByRole("link", { name: row.api_key_name, exact: true }).waitFor();
+  await page.getByLabel("Divided by").selectOption("Label team");
+  const teams = page.getByRole("table", { name: "Usage by the label team" });
+  await teams.getByText("search", { exact: true }).waitFor();
   await page.getByLabel("Divided by").selectOption("Models");
   const models = page.getByRole("table", { name: "Usage by model" });
   await models.getByText("echo", { exact: true }).waitFor();

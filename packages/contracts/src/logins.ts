@@ -78,7 +78,12 @@ export const adminFactorBegin = z
   .meta({ id: "AdminFactorBegin" });
 
 export const adminFactorState = z
-  .strictObject({ enabled: z.boolean(), pending: z.boolean(), backup_codes_remaining: z.number().int() })
+  .strictObject({
+    enabled: z.boolean(),
+    pending: z.boolean(),
+    backup_codes_remaining: z.number().int(),
+    has_password: z.boolean().describe("false: the account signs in through an identity provider only"),
+  })
   .meta({ id: "AdminFactorStatus" });
 
 export const adminFactorSetup = z

@@ -4,12 +4,24 @@ import { listOf, pageQuery, recordId, timestamp } from "./conventions.ts";
 /** Dimensions usage can be grouped by; at most one of the three periods. */
 export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key", "model"] as const;
 export type UsagePart = (typeof USAGE_PARTS)[number];
+/** `label:NAME`: by the value that calls gave this label. */
+export type LabelPart = `label:${string}`;
+const LABEL_PART = /^label:[a-z][a-z0-9_.-]{0,49}$/;
+export const isLabelPart = (part: string): part is LabelPart => LABEL_PART.test(part);
 export const USAGE_PERIODS: readonly UsagePart[] = ["hour", "day", "month"];
 
 const partNames = z
-  .array(z.enum(USAGE_PARTS, { error: `names something other than ${USAGE_PARTS.join(", ")}` }))
+  .array(
+    z.union([z.enum(USAGE_PARTS), z.custom<LabelPart>((part) => typeof part === "string" && isLabelPart(part))], {
+      error: `names something other than ${USAGE_PARTS.join(", ")} and label:NAME`,
+    }),
+  )
+  .refine((names) => names.filter(isLabelPart).length <= 1, "names more than one label")
   .refine((names) => new Set(names).size === names.length, "names one twice")
-  .refine((names) => names.filter((name) => USAGE_PERIODS.includes(name)).length <= 1, "names more than one of hour, day and month");
+  .refine(
+    (names) => names.filter((name) => USAGE_PERIODS.some((period) => period === name)).length <= 1,
+    "names more than one of hour, day and month",
+  );
 
 const parts = z
   .string()
@@ -28,7 +40,7 @@ export const usageReportQuery = z.strictObject({
   to: timestamp.optional().describe("the moment before which calls ended; default: now; within an hour, the end of it"),
   group_by: parts
     .optional()
-    .describe(`grouping, comma-separated: ${USAGE_PARTS.join(", ")}; default: day. Periods are in UTC`)
+    .describe(`grouping, comma-separated: ${USAGE_PARTS.join(", ")}, label:NAME; default: day. Periods are in UTC`)
     .meta({ type: "string" }),
   resource_group_id: recordId.optional().describe("only of this resource group"),
   subgroups: z
@@ -38,6 +50,12 @@ export const usageReportQuery = z.strictObject({
     .describe("with resource_group_id: also of all groups below it"),
   api_key_id: recordId.optional().describe("only of this API key"),
   model: z.string().min(1).max(200).optional().describe("only of the model of this name"),
+  label: z
+    .string()
+    .max(200)
+    .regex(/^[a-z][a-z0-9_.-]{0,49}=/, "is not NAME=VALUE")
+    .optional()
+    .describe("only of calls with this label, as NAME=VALUE"),
   format: z.enum(["json", "csv"]).optional().describe("csv: all of it as one file"),
 });
 
@@ -58,6 +76,7 @@ const usagePart = z
     api_key_id: z.string().nullable().optional().describe("null: calls without a key"),
     api_key_name: z.string().nullable().optional(),
     model: z.string().optional().describe("the model's name at the time"),
+    label: z.string().nullable().optional().describe("the value of the label in group_by; null: calls without it"),
     ...figures,
   })
   .meta({ id: "UsagePart" });
@@ -65,3 +84,12 @@ const usagePart = z
 export const usageReport = listOf("usage", usagePart)
   .extend({ from: timestamp, to: timestamp, totals: z.strictObject(figures).describe("over all pages") })
   .meta({ id: "UsageReport" });
+
+export const usageLabelsQuery = z.strictObject({ from: usageReportQuery.shape.from, to: usageReportQuery.shape.to });
+
+export const usageLabels = z
+  .strictObject({
+    labels: z.array(z.strictObject({ name: z.string(), values: z.number().int().describe("how many different ones") })),
+    ...{ from: timestamp, to: timestamp },
+  })
+  .meta({ id: "UsageLabels" });

@@ -107,6 +107,7 @@ export const KINDS: readonly Kind[] = [
     secrets: ["api_key"],
     alongside: { section: "mcp_servers", name: "Web search", id: "server_id" },
   },
+  { section: "webhooks", path: "/v1/admin/webhooks", list: "webhooks", key: ["name"], secrets: ["url", "signing_secret"] },
   {
     section: "mcp_servers",
     path: "/v1/admin/mcp-servers",

@@ -47,8 +47,8 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",
   "general_settings.database_url":
     "the gateway has its own (DATABASE_URL, or the one it brings); keys, teams and budgets that LiteLLM keeps in its database do not stand in its file, and have to be made anew",
-  "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
-  "general_settings.alert_types": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "general_settings.alerting": "make a webhook to the channel of your chat (docs/guides/webhooks.md)",
+  "general_settings.alert_types": "make a webhook to the channel of your chat (docs/guides/webhooks.md)",
   "general_settings.max_request_size_mb": "GW_MAX_BODY_MB says how large a request may be (docs/reference/configuration.md)",
   "general_settings.max_parallel_requests": OF_A_GROUP,
   "general_settings.global_max_parallel_requests": OF_A_GROUP,

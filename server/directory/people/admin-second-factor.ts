@@ -7,7 +7,13 @@ import {
   unusedAdminBackupCodes,
   useAdminBackupCode,
 } from "../../store/people/admin-second-factors.ts";
-import { adminUserStore, adminWithTenant, type AdminUserPatch, type AdminUserRow } from "../../store/people/admin-users.ts";
+import {
+  adminUserStore,
+  adminWithTenant,
+  type AdminUserPatch,
+  type AdminUserRow,
+  type SignedInRow,
+} from "../../store/people/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { write, type Actor, type Write } from "../writes/write.ts";
 import { isOwnPassword } from "./is-own-password.ts";
@@ -24,6 +30,7 @@ export interface AdminFactorStatus {
   readonly enabled: boolean;
   readonly pending: boolean;
   readonly backup_codes_remaining: number;
+  readonly has_password: boolean;
 }
 
 /** Whether the code is from the admin's authenticator or is an unused backup code. A correct code is consumed. */
@@ -40,8 +47,11 @@ export async function adminCodeIsRight(logins: Logins, row: AdminUserRow, code: 
   return useAdminBackupCode(directory.db, row.id, read.slot, new Date(directory.clock.now()));
 }
 
-async function rowOf({ directory }: Logins, admin: Pick<Admin, "id">): Promise<AdminUserRow> {
-  const row = await adminUserStore.find(directory.db, null, admin.id);
+/** Whether the admin can sign in with a password. */
+const hasPassword = (row: SignedInRow): boolean => row.password_hash !== NO_PASSWORD && takesPassword(row);
+
+async function rowOf({ directory }: Logins, admin: Pick<Admin, "id">): Promise<SignedInRow> {
+  const row = await adminWithTenant(directory.db, admin.id);
   if (row === undefined) throw notFound("admin user");
   return row;
 }
@@ -52,6 +62,7 @@ export async function adminFactorStatus(logins: Logins, admin: Pick<Admin, "id">
     enabled: row.totp_enabled,
     pending: !row.totp_enabled && row.totp_secret_sealed !== null,
     backup_codes_remaining: row.totp_enabled ? await unusedAdminBackupCodes(logins.directory.db, row.id) : 0,
+    has_password: hasPassword(row),
   };
 }
 
@@ -84,10 +95,9 @@ export async function beginAdminFactor(
   proof: EnrolmentProof,
   { actor, origin }: { actor: Actor; origin: LoginOrigin },
 ): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
-  const row = await adminWithTenant(logins.directory.db, admin.id);
-  if (row === undefined) throw notFound("admin user");
+  const row = await rowOf(logins, admin);
   await proveEnrolment(logins.directory.clock, proof, {
-    hasPassword: row.password_hash !== NO_PASSWORD && takesPassword(row),
+    hasPassword: hasPassword(row),
     isRight: (password) => judged(logins, admin, origin, () => isOwnPassword(logins, row, password, { actor, action: "begin_2fa_failed" })),
   });
   const secret = newTotpSecret();

@@ -1,3 +1,4 @@
+import { noteLabels } from "../record/labels.ts";
 import type { Credential, CredentialCache } from "../../directory/credential-cache.ts";
 import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { PortalToken } from "../../directory/people/portal/portal-token.ts";
@@ -111,8 +112,9 @@ async function admitRecognised(
   const entering = enterGroup(call, tenant, groups, admits, parts);
   const refused = entering instanceof Promise ? await entering : entering;
   // Portal actions belong to no run. A known caller whose call is refused still gets a run.
-  if (call.audit.proxyType !== "portal" && refused?.code !== "unauthenticated") joinRun(call, identity, parts.secrets);
-  return refused;
+  if (refused?.code === "unauthenticated") return refused;
+  if (call.audit.proxyType !== "portal") joinRun(call, identity, parts.secrets);
+  return refused ?? noteLabels(call);
 }
 
 function enterGroup(

@@ -1,3 +1,4 @@
+import { noteLabels } from "../record/labels.ts";
 import { isRefusal, type Refusal, internalErrorOf, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { admitHolder, type AdmissionParts } from "../admission/admit.ts";
@@ -270,6 +271,7 @@ export class BackgroundCalls {
     call.row.parent_request_id = parentId;
     call.row.root_task_id = rootTaskId ?? call.id;
     call.row.custom_metadata = { ...noted };
+    noteLabels(call);
     let claimed = true;
     if (claim !== undefined) {
       try {

@@ -5,6 +5,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { explained, isRefusal } from "../../kernel/errors.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Log } from "../../kernel/log.ts";
+import { TenantWork } from "../../kernel/scheduling/tenant-work.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { isOwnerGuarded } from "./guarded-owner.ts";
@@ -23,8 +24,6 @@ interface DeliveryParts {
 const MAX_CONCURRENT = 100;
 /** Per tenant, so that one tenant's unresponsive receivers do not use up all places. */
 const MAX_PER_TENANT = 10;
-/** How often to check for new deliveries while others are in progress. */
-const POLL_INTERVAL_MS = 500;
 const TIMEOUT_MS = 15_000;
 /** Lease of a delivery, longer than an attempt can take; after it another process tries. */
 const LEASE_MS = 60_000;
@@ -40,38 +39,21 @@ const SENDABLE = /^[\x20-\x7e]*$/;
  */
 export class PushDeliveries {
   private readonly parts: DeliveryParts;
-  private readonly underWay = new Map<string, number>();
+  private readonly work: TenantWork<Delivery>;
 
   constructor(parts: DeliveryParts) {
     this.parts = parts;
+    const { tasks, log } = parts;
+    this.work = new TenantWork({
+      most: MAX_CONCURRENT,
+      mostOfOne: MAX_PER_TENANT,
+      take: (turns) => tasks.takeDeliveries(LEASE_MS, turns),
+      work: (one) => this.attempt(one).catch((error: Error) => log.warn("agent_notification_failed", { tenant_id: one.tenantId, error })),
+    });
   }
 
-  async deliver(): Promise<void> {
-    const { tasks, log } = this.parts;
-    const attempts = new Set<Promise<void>>();
-    for (;;) {
-      const most = MAX_CONCURRENT - attempts.size;
-      const turns = { most, mostOfOne: MAX_PER_TENANT, underWay: this.underWay };
-      const due = most === 0 ? [] : await tasks.takeDeliveries(LEASE_MS, turns);
-      for (const one of due) {
-        const attempt = this.counted(one)
-          .catch((error: Error) => log.warn("agent_notification_failed", { tenant_id: one.tenantId, error }))
-          .finally(() => attempts.delete(attempt));
-        attempts.add(attempt);
-      }
-      if (attempts.size === 0) return;
-      await oneOf(attempts);
-    }
-  }
-
-  private async counted(delivery: Delivery): Promise<void> {
-    const count = (more: number) => this.underWay.set(delivery.tenantId, (this.underWay.get(delivery.tenantId) ?? 0) + more);
-    count(1);
-    try {
-      await this.attempt(delivery);
-    } finally {
-      if (count(-1).get(delivery.tenantId) === 0) this.underWay.delete(delivery.tenantId);
-    }
+  deliver(): Promise<void> {
+    return this.work.run();
   }
 
   private async attempt(delivery: Delivery): Promise<void> {
@@ -116,11 +98,4 @@ export class PushDeliveries {
     await cancelQuietly(response.body);
     return response.ok ? null : `the receiver answered ${response.status}`;
   }
-}
-
-/** Resolves when an attempt ends or it is time to check for new deliveries. */
-async function oneOf(attempts: ReadonlySet<Promise<void>>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([...attempts, new Promise<void>((resolve) => (timer = setTimeout(resolve, POLL_INTERVAL_MS)))]);
-  clearTimeout(timer);
 }

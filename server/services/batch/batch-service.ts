@@ -1,3 +1,4 @@
+import { headersToRepeat } from "../../road/own-calls/repeated-headers.ts";
 import type { BatchJob, BatchProblem, BatchStore, JobOwner, NewBatchJob } from "../../directory/batch/batch-store.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
@@ -176,7 +177,7 @@ export class BatchService {
       input_file_id: inputFileId,
       request_id: call.id,
       root_task_id: call.row.root_task_id ?? null,
-      correlation_id: call.row.correlation_id ?? null,
+      ...headersToRepeat(call),
       client_ip: call.ip,
       created_at: new Date(now),
       expires_at: new Date(now + windowMs("24h")),

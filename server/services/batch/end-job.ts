@@ -1,3 +1,4 @@
+import { repeatedHeaders } from "../../road/own-calls/repeated-headers.ts";
 import type { BatchJob, BatchStore, JobOwner } from "../../directory/batch/batch-store.ts";
 import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
@@ -67,7 +68,7 @@ export function jobEnder({
       {
         audit: { proxyType: "batch", proxySubtype: "batch_end" },
         path: `/v1/proxy/batch/jobs/${job.id}`,
-        headers: new Headers(job.correlation_id === null ? {} : { "x-correlation-id": job.correlation_id }),
+        headers: repeatedHeaders(job),
         ip: job.client_ip,
         parentId: job.request_id,
         rootTaskId: job.root_task_id,

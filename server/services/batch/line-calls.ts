@@ -1,3 +1,4 @@
+import { repeatedHeaders } from "../../road/own-calls/repeated-headers.ts";
 import type { BatchJob, BatchJobError, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
 import type { Holder } from "../../road/admission/gateway-tokens.ts";
 import type {
@@ -62,14 +63,15 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
     const holder = await holderOf(job).catch(() => null);
     if (holder === null) return null;
     const endpoint = job.endpoint as BatchEndpoint;
-    const headers = new Headers({
+    const headers = repeatedHeaders(job);
+    const own = {
       "content-type": "application/json",
       "x-resource-group": job.resource_group_id,
       "idempotency-key": `${job.id}:${line}`,
       ...headersOfLines(endpoint),
       ...job.vendor_headers,
-    });
-    if (job.correlation_id !== null) headers.set("x-correlation-id", job.correlation_id);
+    };
+    for (const [name, value] of Object.entries(own)) headers.set(name, value);
     return {
       ...{ surface: surfaces[endpoint], audit: { proxyType: "batch", proxySubtype: BATCH_ENDPOINTS[endpoint].subtype } },
       ...{ path: `/v1/proxy/batch/jobs/${job.id}/lines/${line}`, headers, body, ip: job.client_ip, holder, groupId: job.resource_group_id },

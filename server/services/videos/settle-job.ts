@@ -1,3 +1,4 @@
+import { repeatedHeaders } from "../../road/own-calls/repeated-headers.ts";
 import type { VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { BackgroundCalls } from "../../road/own-calls/background-calls.ts";
@@ -40,7 +41,7 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     {
       audit: { proxyType: "llm", proxySubtype: "video_end" },
       path: `/v1/proxy/llm/video/jobs/${job.id}`,
-      headers: new Headers(job.correlation_id === null ? {} : { "x-correlation-id": job.correlation_id }),
+      headers: repeatedHeaders(job),
       ip: job.client_ip,
       parentId: job.request_id,
       rootTaskId: job.root_task_id,

@@ -1,3 +1,4 @@
+import { headersToRepeat } from "../../road/own-calls/repeated-headers.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { VideoJob, VideoOwner, VideoStore } from "../../directory/videos/video-store.ts";
@@ -211,7 +212,7 @@ export class VideoService {
       look_at: new Date(now + SUBMITTED_WITHIN_MS),
       request_id: call.id,
       root_task_id: call.row.root_task_id ?? null,
-      correlation_id: call.row.correlation_id ?? null,
+      ...headersToRepeat(call),
       client_ip: call.ip,
       created_at: new Date(at),
       updated_at: new Date(now),

@@ -42,6 +42,7 @@ export type TenantRecordTable =
   | "kb_identities"
   | "knowledge_connectors"
   | "web_search_providers"
+  | "webhooks"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"
@@ -68,6 +69,7 @@ type NamedTable = Extract<
   | "server_configs"
   | "virtual_servers"
   | "web_search_providers"
+  | "webhooks"
 >;
 
 /** `find` for a store whose rows contain only columns of their own table. */

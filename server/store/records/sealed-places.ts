@@ -54,6 +54,7 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   upstreamKey("keys of tool servers", "mcp_servers"),
   upstreamKey("keys of usage imports", "usage_import_settings", { id: "provider_id" }),
   upstreamKey("keys of web search", "web_search_providers"),
+  upstreamKey("addresses and secrets of webhooks", "webhooks", { column: "endpoint_sealed" }),
   upstreamKey("client secrets of identity providers", "identity_providers", { column: "client_secret_sealed" }),
   upstreamKey("credentials of knowledge connectors", "knowledge_connectors", { column: "credential_sealed" }),
   {

@@ -9,6 +9,7 @@ import { prepared } from "../connections/prepared.ts";
  */
 const WAITING = {
   deliver_agent_notifications: "SELECT FROM agent_push_deliveries",
+  deliver_webhooks: "SELECT FROM webhook_deliveries WHERE due_at <= now()",
   import_usage: `SELECT FROM usage_import_settings WHERE import_enabled AND next_run_at <= now() + interval '1 minute'
     UNION ALL SELECT FROM usage_import_runs WHERE finished_at IS NULL`,
   index_documents: "SELECT FROM knowledge_documents WHERE status IN ('queued', 'processing') AND due_at <= now()",

@@ -17,7 +17,7 @@ export async function insertStoredResponses(db: Database, responses: readonly Ne
     INSERT INTO stored_responses
     SELECT r.tenant_id, r.id, r.resource_group_id, r.end_user_id, (SELECT k.id FROM api_keys k WHERE k.id = r.api_key_id), r.model_id,
            r.model, r.provider_key, r.request_id, r.root_task_id, r.correlation_id, r.client_ip, r.input_characters, r.created_at,
-           r.expires_at, r.look_at, 0, r.streamed, r.held_tokens, r.held_micro_usd, r.chain
+           r.expires_at, r.look_at, 0, r.streamed, r.held_tokens, r.held_micro_usd, r.chain, NULL, NULL, NULL, r.labels
       FROM jsonb_populate_recordset(NULL::stored_responses, ${JSON.stringify(responses)}::jsonb) r
       JOIN resource_groups g ON g.id = r.resource_group_id AND g.tenant_id = r.tenant_id
      WHERE r.end_user_id IS NULL OR EXISTS (SELECT FROM end_users u WHERE u.id = r.end_user_id)

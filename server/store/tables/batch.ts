@@ -44,6 +44,7 @@ export interface BatchJobTable {
   request_id: string;
   root_task_id: string | null;
   correlation_id: string | null;
+  labels: string | null;
   client_ip: string;
   paused_until: NullableStamp;
   taken_by: string | null;

@@ -19,6 +19,7 @@ export interface StoredResponseTable {
   request_id: string;
   root_task_id: string | null;
   correlation_id: string | null;
+  labels: string | null;
   client_ip: string;
   input_characters: number;
   created_at: Stamp;

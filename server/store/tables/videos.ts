@@ -42,6 +42,7 @@ export interface VideoJobTable {
   request_id: string;
   root_task_id: string | null;
   correlation_id: string | null;
+  labels: string | null;
   client_ip: string;
   created_at: Stamp;
   updated_at: Stamp;

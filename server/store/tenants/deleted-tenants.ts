@@ -28,6 +28,7 @@ export async function hasRetainedRows(trx: Trx, id: string): Promise<boolean> {
 const KEPT = [
   "usage_daily",
   "usage_hourly",
+  "labelled_usage_hourly",
   "model_usage_daily",
   "former_model_names",
   "tool_usage_hourly",

@@ -1,3 +1,4 @@
+import { isLabelPart, type LabelPart, type UsagePart } from "@gatehouse/contracts/usage-report";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { SURVIVING_GROUP, SURVIVING_GROUPS } from "./usage-totals.ts";
@@ -20,6 +21,7 @@ export interface UsagePartRow extends UsageSums {
   readonly api_key_id?: string | null;
   readonly api_key_name?: string | null;
   readonly model?: string;
+  readonly label?: string | null;
 }
 
 export interface UsageScope {
@@ -31,6 +33,7 @@ export interface UsageScope {
   readonly subgroups: boolean;
   readonly apiKeyId: string | undefined;
   readonly model: string | undefined;
+  readonly label: { readonly name: string; readonly value: string } | undefined;
 }
 
 /** What usage can be divided by: the source column, its SQL expression, and the member that names it in the result. */
@@ -41,7 +44,9 @@ const PARTS = {
   resource_group: { of: "resource_group_id", column: `nullif(${SURVIVING_GROUP}, '')`, shown: "resource_group_id" },
   api_key: { of: "api_key_id", column: "nullif(u.api_key_id, '')", shown: "api_key_id" },
   model: { of: "llm_model_used", column: "u.llm_model_used", shown: "model" },
+  label: { of: "label_value", column: "u.label_value", shown: "label" },
 } as const;
+const partOf = (part: UsagePart | LabelPart) => PARTS[isLabelPart(part) ? "label" : part];
 
 const SUMS = ["requests", "errors", "prompt_tokens", "completion_tokens", "unpriced_requests"] as const;
 /** The name that is read for an ID. */
@@ -52,15 +57,31 @@ const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"]
     sql`(SELECT k.name FROM api_keys k WHERE k.tenant_id = ${tenantId} AND k.id::text = p.api_key_id) AS api_key_name`,
 };
 
+/** The hourly totals, of all calls or of those with a label, or those of all calls with the value of a label, null where they have none. */
+function totalsWith({ tenantId, from, to, label }: UsageScope, dividedBy: string | undefined): RawBuilder<unknown> {
+  const within = sql`tenant_id = ${tenantId} AND hour >= ${from} AND hour < ${to}`;
+  const labelled = (name: string) => sql`labelled_usage_hourly WHERE ${within} AND label = ${name}`;
+  if (label !== undefined) return sql`(SELECT *, value AS label_value FROM ${labelled(label.name)} AND value = ${label.value})`;
+  if (dividedBy === undefined) return sql`(SELECT *, NULL AS label_value FROM usage_hourly WHERE ${within})`;
+  const columns = sql.join(["tenant_id", "hour", "resource_group_id", "api_key_id", "llm_model_used"].map((name) => sql.ref(name)));
+  const sums = [...SUMS, "cost_micro_usd"];
+  // What calls with the label used is taken away from those without it.
+  return sql`(
+      SELECT ${columns}, NULL AS label_value, ${sql.join(sums.map((name) => sql.ref(name)))} FROM usage_hourly WHERE ${within}
+      UNION ALL SELECT ${columns}, NULL, ${sql.join(sums.map((name) => sql`-${sql.ref(name)}`))} FROM ${labelled(dividedBy)}
+      UNION ALL SELECT ${columns}, value, ${sql.join(sums.map((name) => sql.ref(name)))} FROM ${labelled(dividedBy)})`;
+}
+
 /** Aggregates by the raw columns first, so that expressions such as day names are computed for few rows. */
-function addedUp({ tenantId, from, to, resourceGroupId, apiKeyId, model }: UsageScope, columns: ReadonlySet<string>): RawBuilder<unknown> {
+function addedUp(scope: UsageScope, columns: ReadonlySet<string>, label: string | undefined): RawBuilder<unknown> {
+  const { resourceGroupId, apiKeyId, model } = scope;
   const needed = [...(resourceGroupId === undefined ? columns : new Set([...columns, "resource_group_id"]))];
   const others = needed.includes("resource_group_id") ? sql`` : sql`, NULL::text AS resource_group_id`;
   return sql`(
       SELECT tenant_id, ${sql.join(needed.map((column) => sql.ref(column)))}${others},
         ${sql.join([...SUMS, "cost_micro_usd"].map((name) => sql`sum(${sql.ref(name)})::bigint AS ${sql.ref(name)}`))}
-      FROM usage_hourly WHERE tenant_id = ${tenantId} AND hour >= ${from} AND hour < ${to}
-        AND (${apiKeyId ?? null}::text IS NULL OR api_key_id = ${apiKeyId ?? null}::text)
+      FROM ${totalsWith(scope, label)} t
+        WHERE (${apiKeyId ?? null}::text IS NULL OR api_key_id = ${apiKeyId ?? null}::text)
         AND (${model ?? null}::text IS NULL OR llm_model_used = ${model ?? null}::text)
       GROUP BY tenant_id, ${sql.join(needed.map((column) => sql.ref(column)))})`;
 }
@@ -72,12 +93,13 @@ function addedUp({ tenantId, from, to, resourceGroupId, apiKeyId, model }: Usage
 export async function readUsage(
   db: Database,
   scope: UsageScope,
-  dividedBy: readonly (keyof typeof PARTS)[],
+  dividedBy: readonly (UsagePart | LabelPart)[],
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly items: UsagePartRow[]; readonly total: number; readonly totals: UsageSums }> {
   const { tenantId, resourceGroupId, subgroups } = scope;
-  const hours = addedUp(scope, new Set(dividedBy.map((part) => PARTS[part].of)));
-  const shown = dividedBy.map((part) => PARTS[part].shown);
+  const label = dividedBy.find(isLabelPart)?.slice("label:".length);
+  const hours = addedUp(scope, new Set(dividedBy.map((part) => partOf(part).of)), label);
+  const shown = dividedBy.map((part) => partOf(part).shown);
   const names = shown.flatMap((one) => NAMES[one]?.(tenantId) ?? []);
   const { rows } = await sql<{ total: number; totals: UsageSums; items: UsagePartRow[] }>`
     WITH RECURSIVE branch AS (
@@ -85,7 +107,7 @@ export async function readUsage(
       UNION ALL SELECT g.id FROM resource_groups g JOIN branch ON g.parent_group_id = branch.id WHERE ${subgroups}::boolean),
     parts AS (
       SELECT ${sql.join([
-        ...dividedBy.map((part) => sql`${sql.raw(PARTS[part].column)} AS ${sql.ref(PARTS[part].shown)}`),
+        ...dividedBy.map((part) => sql`${sql.raw(partOf(part).column)} AS ${sql.ref(partOf(part).shown)}`),
         ...SUMS.map((name) => sql`coalesce(sum(${sql.ref(`u.${name}`)}), 0)::bigint AS ${sql.ref(name)}`),
         sql`coalesce(sum(u.cost_micro_usd), 0)::bigint AS cost`,
       ])}
@@ -101,4 +123,13 @@ export async function readUsage(
   const [found] = rows;
   if (found === undefined) throw new Error("usage was read and nothing came back");
   return found;
+}
+
+/** The labels that calls of a tenant had, most used first. */
+export async function readUsageLabels(db: Database, { tenantId, from, to }: Pick<UsageScope, "tenantId" | "from" | "to">) {
+  const { rows } = await sql<{ name: string; values: number }>`
+    SELECT label AS name, count(DISTINCT value)::int AS values FROM labelled_usage_hourly
+    WHERE tenant_id = ${tenantId} AND hour >= ${from} AND hour < ${to}
+    GROUP BY label ORDER BY sum(requests) DESC, label LIMIT 100`.execute(db);
+  return rows;
 }

@@ -53,6 +53,7 @@ import { semanticPolicyOperations } from "./policies/semantic-policies.ts";
 import { sessionOperations } from "./sign-on/sessions.ts";
 import { tenantOperations } from "./people/tenants.ts";
 import { webSearchOperations } from "./tools/web-search.ts";
+import { webhookOperations } from "./policies/webhooks.ts";
 import { batchJobOperations } from "./models/batch-jobs.ts";
 import { usageImportOperations } from "./ledger/usage-import.ts";
 import { usageReportOperations } from "./ledger/usage-report.ts";
@@ -83,6 +84,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...agentSkillOperations,
   ...groupSkillOperations,
   ...webSearchOperations,
+  ...webhookOperations,
   ...knowledgeBaseOperations,
   ...kbIdentityOperations,
   ...kbConnectorOperations,

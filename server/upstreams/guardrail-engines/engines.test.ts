@@ -6,7 +6,7 @@ import { azureContentSafety } from "./azure-content-safety.ts";
 import { bedrockGuardrails } from "./bedrock-guardrails.ts";
 import type { Engine, EngineSettings, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import { openaiModeration } from "./openai-moderation.ts";
-import { webhook } from "./webhook.ts";
+import { webhookEngine } from "./webhook.ts";
 
 const KEY = "engine-key-0001";
 const out = outbound({ allowPrivate: true });
@@ -94,7 +94,7 @@ const CASES: Record<string, Case> = {
     ],
   },
   webhook: {
-    engine: webhook(out),
+    engine: webhookEngine(out),
     path: "/",
     credential: ["authorization", `Bearer ${KEY}`],
     answers: [
@@ -154,7 +154,7 @@ describe.each(Object.entries(CASES))("guardrail engine %s", (_name, engine) => {
       "OpenAI moderation": openaiModeration(strict),
       "Azure Content Safety": azureContentSafety(strict),
       "Bedrock Guardrails": bedrockGuardrails(strict, { now: Date.now }),
-      webhook: webhook(strict),
+      webhook: webhookEngine(strict),
     }[_name] as Engine;
     const verdict = await made.ask(
       { endpoint: "http://169.254.169.254", apiKey: KEY, threshold: 0.5, model: null, identifier: "g", version: null, ...settings },

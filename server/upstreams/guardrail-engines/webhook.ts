@@ -13,7 +13,7 @@ const CHECKS: readonly EngineCheck[] = [
 ];
 
 /** The operator's own service: it receives `{text, direction}` and answers `{action: "allow"}` or `{action: "block", check}`. */
-export function webhook(outbound: Outbound): Engine {
+export function webhookEngine(outbound: Outbound): Engine {
   return {
     longest: 200_000,
     async ask({ endpoint, apiKey }, question) {

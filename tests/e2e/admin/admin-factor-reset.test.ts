@@ -51,7 +51,12 @@ test("a reset switches the second factor off, ends the person's sessions and tok
   expect([(await lost.send("GET", "/v1/admin-users/me")).status, await sessionsOf(lost.id)]).toEqual([401, 0]);
   expect((await plane.send("POST", "/v1/admin-users/login/2fa", { temp_token, code: "000000" })).status).toBe(401);
   const again = plane.as((await lost.logIn()).body.access_token);
-  expect((await again("GET", "/v1/admin-users/2fa")).body).toEqual({ enabled: false, pending: false, backup_codes_remaining: 0 });
+  expect((await again("GET", "/v1/admin-users/2fa")).body).toEqual({
+    enabled: false,
+    pending: false,
+    backup_codes_remaining: 0,
+    has_password: true,
+  });
   const { entries } = (await owner("GET", `/v1/admin/admin-log?resource=admin-users&resource_id=${lost.id}&action=reset_2fa`)).body;
   expect(entries).toMatchObject([{ actor_id: ownerId, before: { totp_enabled: true }, after: { totp_enabled: false } }]);
 });

@@ -77,6 +77,7 @@ const BODIES: Record<string, () => object> = {
   "POST /v1/admin/knowledgebases": () => ({ name: "once" }),
   "POST /v1/admin/kb-connectors": () => ({ name: "once", knowledge_base_id: knowledge, connector_type: "directory", location: "x" }),
   "POST /v1/admin/kb-identities": () => ({ end_user_id: reader, connector_type: "git", source_identity: "ada" }),
+  "POST /v1/admin/webhooks": () => ({ name: "once", url: "http://hooks.example/a" }),
   "POST /v1/admin/web-search": () => ({ name: "once", kind: "searxng", base_url: "http://searxng.example" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),

@@ -338,6 +338,14 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     enabled: false,
   }),
   "/v1/admin/kb-identities": () => ({ end_user_id: made.user, connector_type: "git", source_identity: "ada" }),
+  "/v1/admin/webhooks": () => ({
+    name: "wanted",
+    url: "https://hooks.example/T0/B0?token=wanted",
+    format: "standard",
+    signing_secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+    events: ["alert.raised"],
+    enabled: false,
+  }),
   "/v1/admin/web-search": () => ({
     name: "wanted",
     kind: "searxng",
@@ -404,7 +412,17 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 };
 
 /** Members that no read returns: secrets, and one-time actions. */
-const UNREAD = ["password", "api_key", "client_secret", "credential", "credentials", "send_welcome_email", "initial_member_ids"];
+const UNREAD = [
+  "password",
+  "api_key",
+  "client_secret",
+  "credential",
+  "credentials",
+  "send_welcome_email",
+  "initial_member_ids",
+  "url",
+  "signing_secret",
+];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) =>
     method === "POST" &&

@@ -196,6 +196,12 @@ const KINDS: Record<string, Kind> = {
     },
     changes: [{ source_identity: "one" }, { source_identity: "two" }],
   },
+  "/v1/admin/webhooks/{id}": posted(
+    "/v1/admin/webhooks",
+    { name: "of a kind", url: "http://hooks.example/a" },
+    { enabled: true },
+    { enabled: false },
+  ),
   "/v1/admin/web-search/{id}": posted(
     "/v1/admin/web-search",
     { name: "of a kind", kind: "searxng", base_url: "http://searxng.example" },

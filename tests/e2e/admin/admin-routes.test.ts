@@ -97,32 +97,24 @@ beforeAll(async () => {
       files: [{ path: "SKILL.md", content: "---\nname: s\ndescription: d\n---\n" }],
     })
   ).body.skill.id;
-  ids["/v1/admin/web-search"] = (
-    await acme.send("POST", "/v1/admin/web-search", { name: "search-of-acme", kind: "searxng", base_url: "http://searxng.example" })
-  ).body.id;
+  const made = async (path: string, body: object) => (ids[path] = (await acme.send("POST", path, body)).body.id);
+  await made("/v1/admin/webhooks", { name: "hook-of-acme", url: "http://hooks.example/a" });
+  await made("/v1/admin/web-search", { name: "search-of-acme", kind: "searxng", base_url: "http://searxng.example" });
   ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
   const connector = { name: "c", knowledge_base_id: ids["/v1/admin/knowledgebases"], connector_type: "directory", location: "x" };
   ids["/v1/admin/kb-connectors"] = (await acme.send("POST", "/v1/admin/kb-connectors", connector)).body.id;
   Object.assign(ids, await discoveryRecords(plane.database.db, acme.send));
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   const judged = { target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] };
-  ids["/v1/admin/argument-policies"] = (
-    await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", ...judged })
-  ).body.id;
-  ids["/v1/admin/semantic-cache/configs"] = (
-    await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })
-  ).body.id;
-  ids["/v1/admin/semantic-policies"] = (
-    await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })
-  ).body.id;
+  await made("/v1/admin/argument-policies", { name: "judged-by-acme", ...judged });
+  await made("/v1/admin/semantic-cache/configs", { name: "cache-of-acme" });
+  await made("/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." });
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
   const identity = { end_user_id: ids["/v1/admin/end-users"], connector_type: "git", source_identity: "u" };
   ids["/v1/admin/kb-identities"] = (await acme.send("POST", "/v1/admin/kb-identities", identity)).body.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   const oidc = { issuer: "https://issuer.example", client_id: "c" };
-  ids["/v1/admin/identity-providers"] = (
-    await acme.send("POST", "/v1/admin/identity-providers", { kind: "oidc", audience: "portal", name: "p", oidc })
-  ).body.id;
+  await made("/v1/admin/identity-providers", { kind: "oidc", audience: "portal", name: "p", oidc });
   ids["/v1/admin/scim-tokens"] = (await acme.send("POST", "/v1/admin/scim-tokens", { name: "t" })).body.id;
   ids["/v1/admin/batch-jobs"] = await batchJobRecord(plane.database.db, "acme", ids["/v1/admin/resource-groups"] ?? "");
   ids["/v1/admin/api-keys"] = (

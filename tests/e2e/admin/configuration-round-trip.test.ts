@@ -120,6 +120,8 @@ async function makeEverything({ get, post, request }: AdminClient, skill: string
     every_minutes: 60,
   });
   const searches = await post("/v1/admin/web-search", { name: "brave", kind: "brave", api_key: "search-secret-12", base_url: NOWHERE });
+  const signing = { signing_secret: `whsec_${Buffer.from("a-secret-21 of 24 bytes!").toString("base64")}` };
+  await make("webhooks", { name: "on call", url: "https://hooks.example/hook-secret-22", ...signing, events: ["alert.raised"] });
   await make("web-search", { name: "own", kind: "searxng", base_url: NOWHERE, priority: 5 });
   const server = async (name: string, given: object) => make("mcp-servers", { name, base_url: `${NOWHERE}/${name}`, ...given });
   const plain = await server("plain", { mcp_endpoint_path: "" });
@@ -261,6 +263,7 @@ async function uploadIcon(world: World, name: string): Promise<void> {
 /** A secret of the type that its record expects: a key file, a pair, or any text. */
 function secretFor(name: string): string {
   if (/VERTEX|CLAUDE/.test(name)) return KEY_FILE;
+  if (name.startsWith("WEBHOOKS")) return name.endsWith("URL") ? "https://hooks.example/b" : `whsec_${Buffer.alloc(24).toString("base64")}`;
   return /BEDROCK/.test(name) ? "AKIAEXAMPLE:another-secret" : `another-secret-of-${name}`;
 }
 
@@ -279,7 +282,7 @@ test("one record of each kind with each kind of credential is exported without s
   const told = await config(from, ["export"]);
   expect([told.code, told.err]).toEqual([0, ""]);
   exported = told.out;
-  expect(exported).not.toMatch(/-secret-\d\d|PRIVATE KEY/);
+  expect(exported).not.toMatch(/-secret-\d\d|PRIVATE KEY|whsec_/);
   path = join(directory, "everything.yaml");
   await writeFile(path, exported);
   expect(await config(from, ["plan", path])).toEqual(NOTHING);
@@ -288,7 +291,7 @@ test("one record of each kind with each kind of credential is exported without s
 test("applied to another gateway, the export creates everything, and planning or applying it again changes nothing", async () => {
   await skillsOn(to.admin);
   const names = [...exported.matchAll(/^ +.*from_env: (\w+)$/gm)].map(([, name = ""]) => name);
-  expect(new Set(names).size).toBe(23);
+  expect(new Set(names).size).toBe(25);
   const variables = Object.fromEntries(names.map((name) => [name, secretFor(name)]));
   const apply = () => config(to, ["apply", path, "--keys-file", join(directory, "keys.json")], variables);
   const applied = await apply();

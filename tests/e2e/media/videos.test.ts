@@ -54,7 +54,7 @@ afterAll(async () => {
 async function llm(method: string, path: string, body?: unknown, key = apiKey) {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm${path}`, {
     method,
-    headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { "x-api-key": key, "x-gw-labels": "team=films", ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
@@ -98,6 +98,7 @@ test("a job is submitted and polled, its file stored and its cost recorded once"
   expect(made?.asked).not.toHaveProperty("chat_id");
   expect(await fileBytes(job.output_file_id)).toEqual(videoBytesOf(made?.id as string));
   const rows = await endRow(job.job_id);
+  expect(rows[0].custom_metadata.labels).toEqual({ team: "films" });
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({
     ...{ proxy_type: "llm", llm_model_used: "films", llm_provider: "o", llm_estimated_cost_usd: 2.4, media_video_seconds_output: 8 },

@@ -58,7 +58,8 @@ const spentBy = (groupId: string) => usedBy(groupId, "daily_budget");
 
 test("a background response is polled to its end and metered in one row, however often it is retrieved", async () => {
   const { openai, models } = await team("polled");
-  const made = await openai.responses.create({ model: "m-polled", input: "Think", background: true });
+  const labels = { "x-gw-labels": "team=thinkers" };
+  const made = await openai.responses.create({ model: "m-polled", input: "Think", background: true }, { headers: labels });
   expect(made.status).toBe("queued");
   expect((await openai.responses.retrieve(made.id)).status).toBe("queued");
   expect((await failure(openai.responses.delete(made.id))).status).toBe(409);
@@ -66,6 +67,7 @@ test("a background response is polled to its end and metered in one row, however
   for (let i = 0; i < 4; i++) expect((await openai.responses.retrieve(made.id)).output_text).toBe("The long answer");
   const end = await endOf(made.id);
   expect(end).toMatchObject({ llm_prompt_tokens: 1000, llm_completion_tokens: 500, llm_estimated_cost_usd: COST, llm_provider: "polled" });
+  expect(end.custom_metadata.labels).toEqual({ team: "thinkers" });
   const created = await rowOf(world.admin, { proxy_subtype: "responses", llm_model_requested: "m-polled" });
   expect([created.llm_total_tokens ?? null, end.parent_request_id]).toEqual([null, created.id]);
   const asked = await rowsOf(world.admin, { proxy_subtype: "response_retrieve", llm_model_requested: models["m-polled"] }, 5);

@@ -81,6 +81,8 @@ export const BODIES: Record<string, unknown> = {
   "DELETE /v1/admin/resource-groups/{id}/agent-skills": { skill_ids: ["skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"] },
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
+  "POST /v1/admin/webhooks": { name: "made-by-table", url: "http://hooks.example/a" },
+  "PATCH /v1/admin/webhooks/{id}": { format: "slack" },
   "POST /v1/admin/web-search": { name: "made-by-table", kind: "searxng", base_url: "http://searxng.example" },
   "PATCH /v1/admin/web-search/{id}": { priority: 3 },
   "PATCH /v1/admin/resource-groups/{id}/web-search": { web_search: {} },
@@ -203,6 +205,7 @@ export const FORMS: Record<string, number> = {
 export const WITHOUT_BODY = new Set([
   "POST /v1/admin/agents/{id}/refresh-card",
   "POST /v1/admin/agents/{id}/health-check",
+  "POST /v1/admin/webhooks/{id}/test",
   "POST /v1/admin/agent-grants/{id}/confirm",
   "POST /v1/admin/agent-skills/{id}/versions/{version}/publish",
   "POST /v1/admin/knowledgebases/{id}/documents/{document_id}/reprocess",

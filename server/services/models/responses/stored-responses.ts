@@ -1,3 +1,4 @@
+import { headersToRepeat } from "../../../road/own-calls/repeated-headers.ts";
 import { fileOwner } from "../../../directory/files/stored-files.ts";
 import type { ResponseOwner, ResponseStore, ResponseToStore } from "../../../directory/responses/response-store.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
@@ -143,7 +144,7 @@ export class StoredResponses {
         model: model.name,
         provider_key: model.provider.providerKey,
       },
-      ...{ request_id: call.id, root_task_id: row.root_task_id ?? null, correlation_id: row.correlation_id ?? null, client_ip: call.ip },
+      ...{ request_id: call.id, root_task_id: row.root_task_id ?? null, client_ip: call.ip, ...headersToRepeat(call) },
       ...{ input_characters: inputCharacters, created_at: new Date(at), expires_at: new Date(this.parts.now() + RETENTION_MS) },
       ...{ look_at: null as Date | null, streamed: false, held_tokens: 0, held_micro_usd: 0, chain: null as string | null },
     };

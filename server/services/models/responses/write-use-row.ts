@@ -1,3 +1,4 @@
+import { repeatedHeaders } from "../../../road/own-calls/repeated-headers.ts";
 import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import { usdFromMicros } from "../../../kernel/money.ts";
 import type { BackgroundCalls } from "../../../road/own-calls/background-calls.ts";
@@ -28,7 +29,7 @@ export async function writeUseRow({ store, calls }: UseRowParts, row: StoredResp
     {
       audit: { proxyType: "llm", proxySubtype: "response_end" },
       path: `/v1/proxy/llm/responses/${row.id}`,
-      headers: new Headers(row.correlation_id === null ? {} : { "x-correlation-id": row.correlation_id }),
+      headers: repeatedHeaders(row),
       ip: row.client_ip,
       parentId: row.request_id,
       rootTaskId: row.root_task_id,

@@ -1,5 +1,13 @@
-import { type UsagePart, usageReport, usageReportQuery } from "@gatehouse/contracts/usage-report";
-import { reportUsage } from "../../../directory/usage/report-usage.ts";
+import {
+  isLabelPart,
+  type LabelPart,
+  type UsagePart,
+  usageLabels,
+  usageLabelsQuery,
+  usageReport,
+  usageReportQuery,
+} from "@gatehouse/contracts/usage-report";
+import { listUsageLabels, reportUsage } from "../../../directory/usage/report-usage.ts";
 import { csvCell } from "../../../kernel/text/csv.ts";
 import { invalidFields } from "../../../kernel/errors.ts";
 import { type AdminOperation, operation } from "../operation.ts";
@@ -15,8 +23,8 @@ const NAMED: Readonly<Partial<Record<UsagePart, readonly string[]>>> = {
   model: ["model"],
 };
 
-async function* csvOf(parts: readonly object[], dividedBy: readonly UsagePart[]): AsyncGenerator<string> {
-  const columns = [...dividedBy.flatMap((part) => NAMED[part] ?? ["period"]), ...FIGURES];
+async function* csvOf(parts: readonly object[], dividedBy: readonly (UsagePart | LabelPart)[]): AsyncGenerator<string> {
+  const columns = [...dividedBy.flatMap((part) => (isLabelPart(part) ? ["label"] : (NAMED[part] ?? ["period"]))), ...FIGURES];
   const lines = parts.map((part) => columns.map((name) => csvCell((part as Record<string, unknown>)[name])).join(","));
   yield [columns.join(","), ...lines, ""].join("\r\n");
 }
@@ -30,7 +38,7 @@ export const usageReportOperations: readonly AdminOperation[] = [
     path: "/v1/admin/usage",
     summary: "Read what was used",
     description:
-      "Calls, tokens and cost by period, resource group, API key and model, or any combination. Based on hourly totals, which are " +
+      "Calls, tokens and cost by period, resource group, API key, model and a label, or any combination. Based on hourly totals, which are " +
       "kept even after rows are removed. Sorted by period, otherwise by cost, highest first.",
     query: usageReportQuery,
     answer: { status: 200, about: "One page of it and the totals of all, or a CSV file", schema: usageReport },
@@ -45,5 +53,18 @@ export const usageReportOperations: readonly AdminOperation[] = [
       }
       return streamedAnswer(csvOf(found.items, dividedBy), "text/csv", "usage.csv");
     },
+  }),
+  operation({
+    tag: "Usage",
+    access: "usage:read",
+    reach: "one",
+    method: "GET",
+    path: "/v1/admin/usage/labels",
+    summary: "List the labels of calls",
+    description:
+      "The names that callers gave in x-gw-labels, most used first, up to 100. Usage is grouped by the values of one with group_by=label:NAME.",
+    query: usageLabelsQuery,
+    answer: { status: 200, about: "Their names", schema: usageLabels },
+    run: (call) => listUsageLabels(call.services.directory, call.tenantId, call.query),
   }),
 ];

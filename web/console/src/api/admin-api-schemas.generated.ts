@@ -8,7 +8,7 @@ type Schema_SystemLogin = { "username": string; "password": string; };
 type Schema_Login = { "username": string; "password": string; "tenant_id"?: string; };
 type Schema_CodeLogin = { "temp_token": string; "code": string; };
 type Schema_ChangePassword = { "current_password": string; "new_password": string; };
-type Schema_AdminFactorStatus = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
+type Schema_AdminFactorStatus = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; "has_password": boolean; };
 type Schema_AdminFactorSetup = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
 type Schema_AdminFactorBegin = { "password"?: string; };
 type Schema_AdminCode = { "code": string; };
@@ -82,6 +82,8 @@ type Schema_SkillGroup = { "id": string; "name": string; "inherited": boolean; "
 type Schema_SkillBindingResult = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; };
 type Schema_SkillUnbindingResult = { "unbound": readonly (string)[]; "not_bound": readonly (string)[]; };
 type Schema_WebSearchProvider = { "id": string; "tenant_id": string; "name": string; "kind": "brave" | "tavily" | "exa" | "searxng"; "base_url": string; "has_api_key": boolean; "api_key_hint": (string | null); "price_per_search_usd": (number | null); "safe_search": "off" | "moderate" | "strict"; "country": (string | null); "language": (string | null); "max_results": number; "timeout": number; "cache_seconds": number; "priority": number; "enabled": boolean; "server_id": string; "created_at": string; "updated_at": string; };
+type Schema_Webhook = { "id": string; "tenant_id": string; "name": string; "format": "standard" | "slack"; "has_url": true; "url_origin": string; "has_signing_secret": boolean; "events": readonly ("alert.raised" | "approval.requested" | "drift_finding.opened")[]; "enabled": boolean; "last_delivered_at": (string | null); "last_failed_at": (string | null); "last_error": (string | null); "created_at": string; "updated_at": string; };
+type Schema_WebhookTest = { "queued": true; };
 type Schema_KnowledgeBase = { "id": string; "name": string; "description": (string | null); "enabled": boolean; "top_k": number; "similarity_threshold": number; "max_context_tokens": number; "document_count": number; "ready_count": number; "created_at": string; "updated_at": string; "tenant_id": string; "embedding_model_id": (string | null); "indexing_group_id": (string | null); "group_ids": readonly (string)[]; };
 type Schema_KnowledgeDocument = { "id": string; "knowledge_base_id": string; "name": string; "kind": "text" | "markdown" | "csv" | "html" | "pdf" | "docx" | "pptx" | "xlsx" | "email"; "size_bytes": number; "digest": string; "metadata": { [name: string]: unknown }; "status": "queued" | "processing" | "ready" | "failed"; "reason": (string | null); "chunk_count": number; "permissions": ({ "connector_type": "directory" | "s3" | "git"; "identities": readonly (string)[]; } | null); "created_at": string; "updated_at": string; "processed_at": (string | null); };
 type Schema_KnowledgeSearchAnswer = { "passages": readonly (Schema_KnowledgePassage)[]; "by_vectors": boolean; "why_not_by_vectors": (string | null); "duration_ms": number; };
@@ -152,7 +154,8 @@ type Schema_InventoryTaken = { "found": number; "added": number; "skipped": read
 type Schema_AssetsSynced = { "added": number; "changed": number; "gone": number; "total": number; };
 type Schema_Asset = { "id": string; "tenant_id": string; "name": string; "asset_type": "model" | "mcp_server" | "virtual_mcp_server" | "agent" | "skill" | "knowledge_base" | "ai_system" | "local_ai_client" | "local_mcp_server" | "other"; "description": (string | null); "owner": (string | null); "criticality": ("low" | "medium" | "high" | "critical" | null); "tags": readonly (string)[]; "endpoint": (string | null); "governance_status": "governed" | "partially_governed" | "ungoverned" | "dismissed"; "status": "active" | "gone"; "source": ({ "kind": string; "id": string; } | null); "synced_at": (string | null); "created_at": string; "updated_at": string; };
 type Schema_UsageReport = { "usage": readonly (Schema_UsagePart)[]; "total": number; "page": number; "page_size": number; "from": string; "to": string; "totals": { "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; }; };
-type Schema_UsagePart = { "period"?: string; "resource_group_id"?: (string | null); "resource_group_name"?: (string | null); "api_key_id"?: (string | null); "api_key_name"?: (string | null); "model"?: string; "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; };
+type Schema_UsagePart = { "period"?: string; "resource_group_id"?: (string | null); "resource_group_name"?: (string | null); "api_key_id"?: (string | null); "api_key_name"?: (string | null); "model"?: string; "label"?: (string | null); "requests": number; "errors": number; "prompt_tokens": number; "completion_tokens": number; "cost_usd": number; "unpriced_requests": number; };
+type Schema_UsageLabels = { "labels": readonly ({ "name": string; "values": number; })[]; "from": string; "to": string; };
 type Schema_UsageImportProvider = { "id": string; "tenant_id": string; "provider_key": string; "name": string; "vendor": ("openai" | "anthropic" | "google" | "azure" | "aws" | null); "supported": boolean; "import_enabled": boolean; "import_schedule_cron": string; "import_mapping_policy": Schema_UsageImportMappingPolicy; "import_backfill_through": (string | null); "import_endpoint_override": (string | null); "import_account": (string | null); "has_api_key": boolean; "api_key_hint": (string | null); "split": ("key" | "project" | "resource" | "account" | null); "next_run_at": (string | null); "updated_at": (string | null); };
 type Schema_UsageImportMappingPolicy = { "mode": "auto_create" | "match_only"; };
 type Schema_UsageImportRun = { "id": string; "provider_id": string; "status": "queued" | "running" | "partial" | "succeeded" | "failed"; "cause": "schedule" | "manual"; "started_at": string; "finished_at": (string | null); "from": string; "to": string; "rows_imported": number; "unmatched": (number | null); "cost_usd": (number | null); "difference_usd": (number | null); "error": (string | null); };
@@ -308,6 +311,8 @@ export interface AdminApiSchemas {
   "SkillBindingResult": Schema_SkillBindingResult;
   "SkillUnbindingResult": Schema_SkillUnbindingResult;
   "WebSearchProvider": Schema_WebSearchProvider;
+  "Webhook": Schema_Webhook;
+  "WebhookTest": Schema_WebhookTest;
   "KnowledgeBase": Schema_KnowledgeBase;
   "KnowledgeDocument": Schema_KnowledgeDocument;
   "KnowledgeSearchAnswer": Schema_KnowledgeSearchAnswer;
@@ -379,6 +384,7 @@ export interface AdminApiSchemas {
   "Asset": Schema_Asset;
   "UsageReport": Schema_UsageReport;
   "UsagePart": Schema_UsagePart;
+  "UsageLabels": Schema_UsageLabels;
   "UsageImportProvider": Schema_UsageImportProvider;
   "UsageImportMappingPolicy": Schema_UsageImportMappingPolicy;
   "UsageImportRun": Schema_UsageImportRun;

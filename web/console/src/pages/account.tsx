@@ -73,8 +73,10 @@ function ChangePassword(): ReactNode {
   );
 }
 
+const useFactorStatus = () => useQuery({ queryKey: ["2fa"], queryFn: () => adminApi.call("GET /v1/admin-users/2fa") });
+
 function TwoFactor(): ReactNode {
-  const status = useQuery({ queryKey: ["2fa"], queryFn: () => adminApi.call("GET /v1/admin-users/2fa") });
+  const status = useFactorStatus();
   const changed = async () => {
     await status.refetch();
     adminSession.setUser(await adminApi.call("GET /v1/admin-users/me"));
@@ -111,7 +113,7 @@ function TwoFactor(): ReactNode {
             disable.mutate(String(new FormData(event.currentTarget).get("code")).trim());
           }}
         >
-          <p>Signing in takes your password and a code. {left} backup codes are left.</p>
+          <p>Signing in takes a code as well. {left} backup codes are left.</p>
           <TextField
             label="Code, to switch it off"
             name="code"
@@ -156,11 +158,12 @@ function TwoFactor(): ReactNode {
 }
 
 export function AccountPage(): ReactNode {
+  const status = useFactorStatus();
   return (
     <PageFrame product={PRODUCT} title="Your account" width="reading">
       <div className="grid gap-6">
         <TwoFactor />
-        <ChangePassword />
+        {status.data?.has_password === true && <ChangePassword />}
       </div>
     </PageFrame>
   );

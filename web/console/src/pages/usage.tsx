@@ -14,7 +14,7 @@ import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { ReferenceField } from "../records/reference-field.tsx";
-import { type Division, DIVISIONS, TenantUsage } from "../usage/tenant-usage.tsx";
+import { divisionOf, TenantUsage } from "../usage/tenant-usage.tsx";
 
 type Run = AdminApiSchemas["Run"];
 
@@ -43,7 +43,6 @@ export function UsagePage(): ReactNode {
   });
   const group = search.group ?? groups.data?.resource_groups[0]?.id;
   const hours = WINDOWS.find(({ value }) => value === search.days)?.hours ?? 24;
-  const by: Division = DIVISIONS.find((one) => one === search.by) ?? "resource_group";
   // One time window for the whole page, so that its parts agree.
   const query = useMemo(() => {
     const now = Date.now();
@@ -54,7 +53,7 @@ export function UsagePage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Usage and runs"
-      lead="Cost and tokens by group, key, model or day, with the outcome and runs of one resource group."
+      lead="Cost and tokens by group, key, model, day or label, with the outcome and runs of one resource group."
     >
       <div className="grid gap-4">
         <div className="sm:max-w-80">
@@ -65,7 +64,7 @@ export function UsagePage(): ReactNode {
             onChange={({ target }) => choose({ days: target.value })}
           />
         </div>
-        <TenantUsage query={query} by={by} onDivide={(next) => choose({ by: next })} />
+        <TenantUsage query={query} by={divisionOf(search.by)} onDivide={(next) => choose({ by: next })} />
         <div className="sm:max-w-80">
           {GROUPS !== undefined && (
             <ReferenceField

@@ -1,4 +1,4 @@
-import { Scale, ShieldCheck, ShieldQuestion } from "lucide-react";
+import { Scale, ShieldCheck, ShieldQuestion, Webhook } from "lucide-react";
 import { GROUP_REFERENCES, type RecordKind } from "./record-kind.ts";
 
 export const BOUND_KINDS: readonly RecordKind[] = [
@@ -59,5 +59,21 @@ export const BOUND_KINDS: readonly RecordKind[] = [
         isTest: true,
       },
     ],
+  },
+  {
+    slug: "webhooks",
+    noun: "webhook",
+    title: "Webhooks",
+    lead: "Where alerts, requests for approval and drift findings are sent: a channel of a chat, or a program of yours.",
+    empty: "Alerts are shown here and in the portal. A webhook also sends them to people who have neither open.",
+    area: "Bounds",
+    icon: Webhook,
+    path: "/v1/admin/webhooks",
+    list: "webhooks",
+    nameMember: "name",
+    columns: ["name", "url_origin", "format", "events", "last_delivered_at", "last_failed_at", "enabled"],
+    references: {},
+    first: ["name", "url", "format", "signing_secret", "events", "enabled"],
+    actions: [{ label: "Send a test message", hint: "It arrives within seconds; otherwise the record says why.", path: "/test" }],
   },
 ];

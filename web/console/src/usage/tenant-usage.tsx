@@ -7,7 +7,7 @@ import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import type { ReactNode } from "react";
@@ -18,8 +18,15 @@ type Part = AdminApiSchemas["UsagePart"];
 
 const PAGE_SIZE = 200;
 
-export const DIVISIONS = ["resource_group", "api_key", "model", "day"] as const;
-export type Division = (typeof DIVISIONS)[number];
+const DIVISIONS = ["resource_group", "api_key", "model", "day"] as const;
+type FixedDivision = (typeof DIVISIONS)[number];
+/** `label:NAME`: by the values of a label that callers give. */
+export type Division = FixedDivision | `label:${string}`;
+
+export function divisionOf(text: string | undefined): Division {
+  const isLabel = (one: string): one is Division => one.startsWith("label:");
+  return text !== undefined && isLabel(text) ? text : (DIVISIONS.find((one) => one === text) ?? "resource_group");
+}
 
 interface DivisionWords {
   readonly label: string;
@@ -31,7 +38,7 @@ interface DivisionWords {
 
 const RECORD_LINK = "text-accent underline";
 
-const WORDS: Readonly<Record<Division, DivisionWords>> = {
+const WORDS: Readonly<Record<FixedDivision, DivisionWords>> = {
   resource_group: {
     label: "Resource groups",
     header: "Resource group",
@@ -64,9 +71,22 @@ const WORDS: Readonly<Record<Division, DivisionWords>> = {
   day: { label: "Days", header: "Day", table: "Usage by day", cell: ({ period }) => period ?? "", key: ({ period }) => period ?? "" },
 };
 
-function columnsOf(by: Division): readonly Column<Part>[] {
+function wordsOf(by: Division): DivisionWords {
+  const fixed = DIVISIONS.find((one) => one === by);
+  if (fixed !== undefined) return WORDS[fixed];
+  const name = by.slice("label:".length);
+  return {
+    label: `Label ${name}`,
+    header: name,
+    table: `Usage by the label ${name}`,
+    cell: ({ label }) => label ?? "none",
+    key: ({ label }) => (label == null ? "" : `=${label}`),
+  };
+}
+
+function columnsOf({ header, cell }: DivisionWords): readonly Column<Part>[] {
   return [
-    { id: "part", header: WORDS[by].header, width: "minmax(12rem, 2fr)", cell: WORDS[by].cell },
+    { id: "part", header, width: "minmax(12rem, 2fr)", cell },
     { id: "cost", header: "Cost", width: "7rem", align: "end", cell: ({ cost_usd: cost }) => formatUsd(cost) },
     { id: "calls", header: "Calls", width: "6rem", align: "end", cell: ({ requests }) => formatNumber(requests) },
     { id: "errors", header: "Failed", width: "6rem", align: "end", cell: ({ errors }) => formatNumber(errors) },
@@ -92,6 +112,10 @@ export function TenantUsage({
     initialPageParam: 1,
     getNextPageParam: nextPage,
   });
+  const labels = useQuery({ queryKey: ["usage", query, "labels"], queryFn: () => adminApi.call("GET /v1/admin/usage/labels", { query }) });
+  const ofLabels = new Set(labels.data?.labels.map(({ name }) => `label:${name}` as const));
+  if (by.startsWith("label:")) ofLabels.add(by as `label:${string}`);
+  const words = wordsOf(by);
   const saved = useMutation({
     async mutationFn() {
       const csvQuery = new URLSearchParams({ ...query, group_by: by === "day" ? by : `day,${by}`, format: "csv" });
@@ -108,8 +132,8 @@ export function TenantUsage({
             <SelectField
               label="Divided by"
               value={by}
-              choices={DIVISIONS.map((value) => ({ value, label: WORDS[value].label }))}
-              onChange={({ target }) => onDivide(DIVISIONS.find((one) => one === target.value) ?? "resource_group")}
+              choices={[...DIVISIONS, ...ofLabels].map((value) => ({ value, label: wordsOf(value).label }))}
+              onChange={({ target }) => onDivide(divisionOf(target.value))}
             />
           </div>
           <Button icon={Download} busy={saved.isPending} onClick={() => saved.mutate()}>
@@ -141,10 +165,10 @@ export function TenantUsage({
         )}
         {parts.length > 0 && (
           <DataTable
-            label={WORDS[by].table}
-            columns={columnsOf(by)}
+            label={words.table}
+            columns={columnsOf(words)}
             rows={parts}
-            rowKey={WORDS[by].key}
+            rowKey={words.key}
             total={first?.total ?? parts.length}
             onEnd={() => readOn(found)}
           />

@@ -1,0 +1,78 @@
+import { type Selectable, sql } from "kysely";
+import type { Database } from "../database.ts";
+import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { WebhookDeliveryTable } from "../tables/webhooks.ts";
+import type { WebhookRow } from "./webhooks.ts";
+
+export type WebhookDeliveryRow = Selectable<WebhookDeliveryTable> & Pick<WebhookRow, "format" | "endpoint_sealed" | "enabled">;
+
+/** Uses the database's clock, which all processes share. */
+const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
+
+export async function queueWebhookMessage(
+  db: Database,
+  webhook: Pick<WebhookRow, "id" | "tenant_id">,
+  event: string,
+  data: object,
+): Promise<void> {
+  await db
+    .insertInto("webhook_deliveries")
+    .values({ webhook_id: webhook.id, tenant_id: webhook.tenant_id, event, data: JSON.stringify(data) })
+    .execute();
+}
+
+/** Leases due deliveries for `leaseMs`, taking turns between tenants, so that none waits for the unresponsive receivers of another. */
+export async function takeWebhookDeliveries(
+  db: Database,
+  leaseMs: number,
+  { most, mostOfOne, underWay }: TenantTurns,
+): Promise<WebhookDeliveryRow[]> {
+  const { rows } = await sql<WebhookDeliveryRow>`
+    WITH due AS (
+      SELECT d.id FROM webhook_deliveries d JOIN (
+        SELECT w.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.due_at) AS turn
+        FROM webhook_deliveries w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+        WHERE w.due_at <= now()) waiting USING (id)
+      WHERE d.due_at <= now() AND waiting.turn <= ${mostOfOne}
+      ORDER BY waiting.turn, d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+    ), taken AS (
+      UPDATE webhook_deliveries d SET due_at = ${inMs(leaseMs)}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
+    )
+    SELECT t.*, w.format, w.endpoint_sealed, w.enabled FROM taken t JOIN webhooks w ON w.id = t.webhook_id ORDER BY t.created_at`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Removes a delivery, and notes at its webhook how it ended. */
+export async function endWebhookDelivery(
+  db: Database,
+  { id, webhook_id }: Pick<WebhookDeliveryRow, "id" | "webhook_id">,
+  error: string | null,
+): Promise<void> {
+  await db.deleteFrom("webhook_deliveries").where("id", "=", id).execute();
+  await noteWebhookAttempt(db, webhook_id, error);
+}
+
+export async function postponeWebhookDelivery(
+  db: Database,
+  { id, webhook_id }: Pick<WebhookDeliveryRow, "id" | "webhook_id">,
+  waitMs: number,
+  error: string,
+): Promise<void> {
+  await db
+    .updateTable("webhook_deliveries")
+    .set({ due_at: inMs(waitMs) })
+    .where("id", "=", id)
+    .execute();
+  await noteWebhookAttempt(db, webhook_id, error);
+}
+
+async function noteWebhookAttempt(db: Database, webhookId: string, error: string | null): Promise<void> {
+  const now = sql<Date>`now()`;
+  await db
+    .updateTable("webhooks")
+    .set(error === null ? { last_delivered_at: now } : { last_failed_at: now, last_error: error })
+    .where("id", "=", webhookId)
+    .execute();
+}
