@@ -20,6 +20,8 @@ const HELP = `Usage: gatehouse [command]
   reset-password ...
                give an administrator a new password, see gatehouse reset-password --help
   restore ...  restore a backup into an empty database, see gatehouse restore --help
+  rotate-secret-key ...
+               encrypt stored secrets under a new key, see gatehouse rotate-secret-key --help
   scout ...    report AI clients and tool servers on this device to a gateway, see gatehouse scout --help
   verify ...   verify a certificate or a sealed report, see gatehouse verify --help
   run FILE     run a TypeScript file of this project
@@ -109,6 +111,7 @@ function main([command = "start", ...rest]) {
     case "import":
     case "reset-2fa":
     case "reset-password":
+    case "rotate-secret-key":
     case "restore":
     case "verify":
       return runToEnd([serverProgram(), command, ...rest], LEAVES_NOTHING);

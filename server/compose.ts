@@ -28,7 +28,8 @@ import type { Database } from "./store/database.ts";
 import { boundedAnswer, databaseFailure } from "./store/connections/database-state.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/records/policy-reads.ts";
-import { openStoredKeys } from "./store/records/sealed-keys.ts";
+import { storedNameKeys } from "./store/records/name-key-store.ts";
+import { countSealed } from "./store/records/sealed-values.ts";
 import { waitingWork } from "./store/records/waiting-work.ts";
 import { WorkPoller } from "./workers/work-poller.ts";
 
@@ -57,6 +58,8 @@ type Runtime = Awaited<ReturnType<typeof openRuntime>>;
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
 const AFTER_DRAIN_SECONDS = 5;
+/** Stored secrets of each kind that a start tries: enough to tell whether this is the key they were encrypted with. */
+const MAX_KEYS_TRIED = 1_000;
 
 export interface ComposeHooks {
   /** Called with every SQL statement, so that tests can count them. */
@@ -91,7 +94,7 @@ export async function compose(
     const { db } = connection;
     await migrate(db);
     const keys = keysOf(config, directory);
-    const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
+    const secrets = await secretsOf(config, keys, db);
     const upstream = upstreamOf(config, clock);
 
     const targets = checkpointTargets(config, db, log, metrics);
@@ -232,13 +235,22 @@ async function blobsOf(config: Configuration, directory: DataDirectory, { homeDi
 }
 
 async function warnOfUnreadableKeys(db: Database, secrets: SecretBox, log: Log): Promise<void> {
-  const { unreadable } = await openStoredKeys(db, secrets);
-  if (unreadable.length > 0)
+  const counts = await countSealed(db, { own: secrets, all: secrets }, MAX_KEYS_TRIED);
+  const lost = counts.filter(({ isBrief, unreadable }) => !isBrief && unreadable > 0);
+  if (lost.length > 0)
     log.error("stored_keys_unreadable", {
-      keys: unreadable.length,
-      first: unreadable[0],
+      keys: lost.reduce((sum, { unreadable }) => sum + unreadable, 0),
+      first: lost[0]?.firstUnreadable,
       reason: "GW_SECRET_KEY is not the one they were stored under",
     });
+}
+
+/** With the keys beside the secret key, and the keys of names that outlast it. */
+async function secretsOf(config: Configuration, { secretKey }: Keys, db: Database): Promise<SecretBox> {
+  const [master, next, previous] = [secretKey, config.secretKeyNext, config.secretKeyPrevious].map((text) =>
+    text === undefined ? undefined : Buffer.from(text, "base64"),
+  ) as [Buffer, Buffer | undefined, Buffer | undefined];
+  return secretBox(master, { next, previous, names: await storedNameKeys(db, secretBox(master, { next, previous })) });
 }
 
 async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {

@@ -8,6 +8,8 @@ import { channelToParent } from "./runtime/process-channel.ts";
 import { backupCommand } from "./cli/backup.ts";
 import { resetFactorCommand } from "./cli/reset-2fa.ts";
 import { resetPasswordCommand } from "./cli/reset-password.ts";
+import { rotateSecretKeyCommand } from "./cli/rotate-secret-key.ts";
+import { rotateSecretKeyByOperator } from "./directory/credentials/rotate-secret-key.ts";
 import { resetFactorByOperator } from "./directory/people/reset-factor-by-operator.ts";
 import { resetPasswordByOperator } from "./directory/people/reset-password-by-operator.ts";
 import { restoreCommand } from "./cli/restore.ts";
@@ -136,6 +138,7 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));
   if (command === "reset-2fa") process.exit(await resetFactorCommand(rest, process.env, resetFactorByOperator, io));
   if (command === "reset-password") process.exit(await resetPasswordCommand(rest, process.env, resetPasswordByOperator, io));
+  if (command === "rotate-secret-key") process.exit(await rotateSecretKeyCommand(rest, process.env, rotateSecretKeyByOperator, io));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
   if (command === "member") return member();
   await start();

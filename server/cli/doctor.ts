@@ -16,7 +16,7 @@ import type { Database } from "../store/database.ts";
 import { openValkey } from "../runtime/valkey.ts";
 import { serverVersion } from "../store/inspect-database.ts";
 import { pendingMigrations } from "../store/migrate.ts";
-import { importsWithoutKey } from "../store/records/sealed-keys.ts";
+import { importsWithoutKey } from "../store/records/usage-import-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { EMBEDDED_PASSWORD } from "./running-database.ts";
@@ -27,6 +27,7 @@ import { examineBucket } from "./examine-bucket.ts";
 import { examineChains, type SavedCheckpoints } from "./examine-chains.ts";
 import { examineClock } from "./examine-clock.ts";
 import { examineSecretKey } from "./examine-secret-key.ts";
+import { type SecretKeys, secretKeysOf } from "./secret-keys.ts";
 import { storedSecret } from "./stored-secret.ts";
 import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examine-places.ts";
 
@@ -104,7 +105,7 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
     return;
   }
   try {
-    yield* examineDatabase(database.db, config, kept);
+    yield* examineDatabase(database.db, config, kept, secretKeysOf(env, config.dataDir));
   } catch (error) {
     yield finding("wrong", "database", (error as Error).message);
   } finally {
@@ -178,7 +179,12 @@ async function examineValkey(url: string): Promise<DoctorFinding> {
   }
 }
 
-async function* examineDatabase(db: Database, config: Configuration, kept: SavedCheckpoints): AsyncGenerator<DoctorFinding> {
+async function* examineDatabase(
+  db: Database,
+  config: Configuration,
+  kept: SavedCheckpoints,
+  secretKeys: SecretKeys | null,
+): AsyncGenerator<DoctorFinding> {
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
@@ -198,7 +204,7 @@ async function* examineDatabase(db: Database, config: Configuration, kept: Saved
       : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`,
   );
 
-  yield await examineSecretKey(db, config.secretKey ?? storedSecret(config.dataDir, "secret-key"));
+  yield await examineSecretKey(db, secretKeys);
   const { enabled, keyless } = await importsWithoutKey(db);
   if (enabled > 0)
     yield finding(

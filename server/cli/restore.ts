@@ -5,7 +5,6 @@ import { listChains } from "../ledger/chains/chain-facts.ts";
 import { verifyChain } from "../ledger/chains/chains.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { readVariable } from "../kernel/configuration/read-variable.ts";
 import { moveFiles } from "../store/files/files.ts";
 import { openBlobDirectory } from "../store/files/blob-directory.ts";
 import type { BlobStore } from "../store/files/blobs.ts";
@@ -22,7 +21,7 @@ import { readArchive } from "./backup/archive.ts";
 import { storeHeadCheckpoints } from "../ledger/checkpoints/unsigned-heads.ts";
 import type { BackupHead, CheckpointsEntry, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
 import { examineSecretKey } from "./examine-secret-key.ts";
-import { storedSecret } from "./stored-secret.ts";
+import { secretKeysOf } from "./secret-keys.ts";
 import { examineBackup, requireBackup } from "./backup/examine.ts";
 import type { CommandIo } from "./command-io.ts";
 import { requireSame } from "./backup/read-back.ts";
@@ -33,7 +32,7 @@ const USAGE = `Usage:
 Restores a backup into a database without tables, and its secrets and files into a data directory that has none of its own. The
 backup is read to its end first. What was written is then read back and compared with the digests in the backup before it takes
 effect, and every audit chain is verified. The output says whether the secret key (GW_SECRET_KEY, or the one in the backup) opens
-the stored upstream keys. Nothing else may use the database or data directory meanwhile. Without --database-url and DATABASE_URL
+what is stored encrypted. Nothing else may use the database or data directory meanwhile. Without --database-url and DATABASE_URL
 the embedded database of the data directory is used. If a restore fails or is killed, no gateway starts on the database until
 the same command has succeeded.
 Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2 (restored, a chain damaged), 3 (not restored).
@@ -61,7 +60,7 @@ export async function restoreCommand(argv: string[], env: Readonly<Record<string
     const url = values["database-url"] ?? env["DATABASE_URL"];
     const directory = openDataDirectory(values["data-dir"] ?? env["GW_DATA_DIR"] ?? "./data");
     try {
-      return await restoreInto(directory, url, path, readVariable(env, "GW_SECRET_KEY"), io);
+      return await restoreInto(directory, url, path, env, io);
     } finally {
       directory.close();
     }
@@ -75,7 +74,7 @@ async function restoreInto(
   directory: DataDirectory,
   url: string | undefined,
   path: string,
-  secretKey: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
   io: CommandIo,
 ): Promise<number> {
   const log = jsonLog("error");
@@ -90,7 +89,7 @@ async function restoreInto(
     await io.stdout(
       `restored      ${counts.tables} tables, read back as they were written; ${counts.files} files, ${counts.secrets} secrets\n`,
     );
-    const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
+    const { about, detail } = await examineSecretKey(connection.db, secretKeysOf(env, directory.path));
     await io.stdout(`${about.padEnd(14)}${detail}\n`);
     return await verifyAll(connection.db, io);
   } finally {

@@ -1,3 +1,4 @@
+import { type AddressRanges, addressRanges } from "../kernel/http/address-ranges.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
 import { type CredentialRow, readCredential, readKeyName, writeLastUsed } from "../store/credentials/credential-reads.ts";
@@ -9,13 +10,16 @@ const MAX_UNKNOWN = 10_000;
 const UNKNOWN_FOR_MS = 30_000;
 
 /** An API key as calls use it. */
-export type Credential = CredentialRow;
+export interface Credential extends CredentialRow {
+  /** The addresses it is accepted from; null for every address. */
+  readonly addresses: AddressRanges | null;
+}
 
 /** API keys by hash: bounded, with negative caching. */
 export class CredentialCache {
-  private readonly known = new BoundedMap<string, CredentialRow>(MAX_KNOWN);
+  private readonly known = new BoundedMap<string, Credential>(MAX_KNOWN);
   private readonly unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
-  private readonly loading = new Map<string, Promise<CredentialRow | null>>();
+  private readonly loading = new Map<string, Promise<Credential | null>>();
   /** Incremented by each change, so that a read that began earlier does not restore old state. */
   private generation = 0;
   private uses = new Map<string, Date>();
@@ -28,7 +32,7 @@ export class CredentialCache {
   }
 
   /** Null if the key does not exist. Rejects if the database is needed and unreachable. */
-  find(keyHash: string): CredentialRow | null | Promise<CredentialRow | null> {
+  find(keyHash: string): Credential | null | Promise<Credential | null> {
     const known = this.known.get(keyHash);
     if (known !== undefined) return known;
     const unknownUntil = this.unknown.get(keyHash);
@@ -65,7 +69,7 @@ export class CredentialCache {
   /** Returns the keys that were cached. */
   dropAll(): { hash: string; tenantId: string; id: string }[] {
     const known = [...this.known.keys()].map((hash) => {
-      const { tenant_id: tenantId, id } = this.known.get(hash) as CredentialRow;
+      const { tenant_id: tenantId, id } = this.known.get(hash) as Credential;
       return { hash, tenantId, id };
     });
     this.generation++;
@@ -75,14 +79,22 @@ export class CredentialCache {
     return known;
   }
 
-  private async load(keyHash: string): Promise<CredentialRow | null> {
+  private async load(keyHash: string): Promise<Credential | null> {
     for (;;) {
       const generation = this.generation;
       const row = await readCredential(this.db, keyHash);
       if (generation !== this.generation) continue;
-      if (row === null) this.unknown.set(keyHash, this.clock.now() + UNKNOWN_FOR_MS);
-      else this.known.set(keyHash, row);
-      return row;
+      const key = row === null ? null : { ...row, addresses: rangesOf(row) };
+      if (key === null) this.unknown.set(keyHash, this.clock.now() + UNKNOWN_FOR_MS);
+      else this.known.set(keyHash, key);
+      return key;
     }
   }
+}
+
+/** A list that cannot be read allows no address. */
+function rangesOf({ allowed_addresses: entries }: CredentialRow): AddressRanges | null {
+  if (entries === null) return null;
+  const ranges = addressRanges(entries);
+  return typeof ranges === "number" ? { has: () => false } : ranges;
 }

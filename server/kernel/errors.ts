@@ -78,6 +78,7 @@ export const ERRORS = {
     message: "This API key is suspended because your identity provider no longer admits you. Sign in to the portal again.",
     retry: false,
   },
+  address_not_allowed: { status: 403, message: "This API key is not accepted from your address.", retry: false },
   sign_on_refused: { status: 403, message: "This sign-in was refused.", retry: false },
   account_exists: {
     status: 409,

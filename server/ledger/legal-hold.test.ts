@@ -80,6 +80,30 @@ test("under a legal hold a tenant keeps its rows, bodies and runs, until the hol
   ]);
 });
 
+test("a hold that is set while retention runs ends it before the next batch of rows", async () => {
+  at = Date.UTC(2026, 4, 1);
+  await retain();
+  await ledger.seal(callRow({ id: ulidAt(at), timestamp: isoMicros(at * 1000), tenant_id: "held", request_body_preview: "body" }));
+  await ledger.shipped();
+  await sql`INSERT INTO audit_rows
+    SELECT (jsonb_populate_record(r, jsonb_build_object('id', left(r.id, 10) || lpad(n::text, 16, '0'), 'chain_id', 'of others', 'chain_seq', n))).*
+      FROM audit_rows r, generate_series(1, 2099) n WHERE r.tenant_id = 'held'`.execute(database.db);
+  at = Date.UTC(2026, 4, 25);
+  let batches = 0;
+  const meddled = database.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (result.numAffectedRows === 2_000n && ++batches === 1) await hold("case 19");
+      return result;
+    },
+  });
+  await applyRetention(meddled, clock, recordedLog());
+  expect(await kept("held")).toEqual([2_100, 100, 2_100]);
+  await hold(null);
+  await retain();
+  expect(await kept("held")).toEqual([2_100, 0, 0]);
+});
+
 test("under a legal hold expired files stay stored", async () => {
   await hold("case 18");
   const expires_at = new Date(at - 1_000);

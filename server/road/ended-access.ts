@@ -61,8 +61,9 @@ export class EndedAccess {
     const { calls, credentials, log } = this.parts;
     try {
       const key = await credentials.find(keyHash);
-      if (key === null || key.revoked_at === null) return;
-      for (const call of calls.openWith(key.tenant_id, key.id)) call.abort.abort("access_ended" satisfies AbortReason);
+      if (key === null) return;
+      for (const call of calls.openWith(key.tenant_id, key.id))
+        if (key.revoked_at !== null || key.addresses?.has(call.ip) === false) call.abort.abort("access_ended" satisfies AbortReason);
     } catch (error) {
       log.warn("access_not_reviewed", { error: error as Error });
     }

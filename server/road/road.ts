@@ -21,7 +21,12 @@ const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after
 const READS_ONLY: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Errors of calls whose credential was checked and rejected. */
-const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user", "api_key_suspended"]);
+const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set([
+  "unauthenticated",
+  "inactive_user",
+  "api_key_suspended",
+  "address_not_allowed",
+]);
 
 /**
  * The path of every governed call of every protocol (docs/lifecycle.md). A call enters through `handle` and leaves with exactly one sealed

@@ -158,6 +158,7 @@ export interface ApiKeyTable {
   resource_group_id: string | null;
   end_user_id: string | null;
   allowed_skill_ids: ColumnType<string[] | null, string | null | undefined, string | null>;
+  allowed_addresses: WithDefault<string[] | null>;
   key_hash: string;
   key_hint: string;
   previous_hash: string | null;
@@ -289,6 +290,7 @@ export interface Schema {
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: StoredSignatureTable;
   tool_sessions: ToolSessionTable;
+  secret_names: { id: WithDefault<number>; keys_sealed: string };
   tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;

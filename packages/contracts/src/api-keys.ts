@@ -6,6 +6,13 @@ export const keyStatus = z.enum(["active", "revoked", "expired"]);
 const accessMode = z.enum(["shared"]);
 const skillIds = z.array(z.string().min(1).max(200)).max(1000).nullable().describe("null: all skills of the group");
 
+const allowedAddresses = z
+  .array(z.string().min(1).max(50))
+  .min(1)
+  .max(200)
+  .nullable()
+  .describe("IPv4 and IPv6 addresses and CIDR ranges, such as 10.0.0.0/8, from which the key is accepted; null: every address");
+
 export const apiKeyCreate = z
   .strictObject({
     name: recordName,
@@ -14,6 +21,7 @@ export const apiKeyCreate = z
     end_user_id: recordId.optional().describe("for a key with the scope user: its owner"),
     expires_at: timestamp.nullable().optional(),
     allowed_skill_ids: skillIds.optional(),
+    allowed_addresses: allowedAddresses.optional(),
   })
   .refine((body) => (body.scope === "user") === (body.end_user_id !== undefined), {
     path: ["end_user_id"],
@@ -27,6 +35,7 @@ export const apiKeyUpdate = z
     access_mode: accessMode.optional(),
     expires_at: timestamp.nullable().optional().describe("null: never"),
     allowed_skill_ids: skillIds.optional(),
+    allowed_addresses: allowedAddresses.optional(),
   })
   .meta({ id: "ApiKeyUpdate" });
 
@@ -52,6 +61,7 @@ export const apiKey = z
     resource_group_id: recordId.nullable().describe("null once the group of a dead key was deleted"),
     end_user_id: recordId.nullable(),
     allowed_skill_ids: z.array(z.string()).nullable(),
+    allowed_addresses: z.array(z.string()).nullable(),
     key_hint: z.string().describe("last 4 characters"),
     status: keyStatus,
     expires_at: timestamp.nullable(),

@@ -61,7 +61,8 @@ const ANSWERED: Readonly<Record<string, string>> = {
     "the gateway's own secrets may come from files (GW_SECRET_KEY_FILE), keys of providers from variables where `gatehouse config apply` runs",
   "general_settings.custom_auth": AN_ISSUER,
   "general_settings.role_permissions": "administrators have roles with permissions (docs/guides/console.md)",
-  "general_settings.allowed_ips": "the network or the proxy in front decides which addresses reach the ports",
+  "general_settings.allowed_ips":
+    "give API keys allowed_addresses, or let the network or the proxy in front decide which addresses reach the ports",
   "general_settings.background_health_checks": PROBES,
   "general_settings.health_check_interval": PROBES,
   "general_settings.enforce_user_param": "people have accounts and tokens of their own (docs/guides/portal-api.md)",

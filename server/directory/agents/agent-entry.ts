@@ -1,5 +1,6 @@
 import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 import { isObject } from "../../kernel/json-value.ts";
+import { agentCredentialsContext, agentSigningKeyContext } from "../../kernel/seal-contexts.ts";
 import { cardsIn, type Card } from "./card.ts";
 import { jwkOf, openSigningKey, type SigningKey } from "./card-signature.ts";
 
@@ -68,9 +69,6 @@ export interface TenantAgents {
   readonly keys: readonly (SigningKey & { readonly jwk: Card; readonly retiresAt: number | null })[];
 }
 
-export const credentialsContext = (id: string): string => `agents.credentials:${id}`;
-export const signingKeyContext = (kid: string): string => `agent_signing_keys.private_key:${kid}`;
-
 export function agentEntry(row: TenantPolicyRows["agents"][number], opened: string | null): AgentEntry {
   const card = row.upstream_card as Card | null;
   return {
@@ -108,7 +106,7 @@ function tenantOf(card: Card, endpoint: string): string | null {
 }
 
 export function compileAgents(rows: TenantPolicyRows, open: (sealed: string | null, context: string) => string | null): TenantAgents {
-  const agents = rows.agents.map((row) => agentEntry(row, open(row.credentials_sealed, credentialsContext(row.id))));
+  const agents = rows.agents.map((row) => agentEntry(row, open(row.credentials_sealed, agentCredentialsContext(row.id))));
   const grants = new Map<string, AgentGrantEntry[]>();
   for (const row of rows.agent_grants) {
     if (!row.enabled) continue;
@@ -140,7 +138,7 @@ export function openedKeys(
   open: (sealed: string | null, context: string) => string | null,
 ): TenantAgents["keys"] {
   return rows.flatMap((row) => {
-    const pem = open(row.private_key_sealed, signingKeyContext(row.kid));
+    const pem = open(row.private_key_sealed, agentSigningKeyContext(row.kid));
     if (pem === null) return [];
     return [{ ...openSigningKey(row.kid, pem), jwk: jwkOf(row.kid, row.public_key), retiresAt: row.retires_at?.getTime() ?? null }];
   });

@@ -15,8 +15,9 @@ import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { type AgentCredentials, type AgentEntry, agentEntry, credentialsContext } from "./agent-entry.ts";
+import { type AgentCredentials, type AgentEntry, agentEntry } from "./agent-entry.ts";
 import { isObject } from "../../kernel/json-value.ts";
+import { agentCredentialsContext } from "../../kernel/seal-contexts.ts";
 import { cardsIn, type Card } from "./card.ts";
 import type { CardSignatureState } from "./card-verification.ts";
 import { publishedCard } from "./published-card.ts";
@@ -24,7 +25,7 @@ import { ensureSigningKey } from "./signing-keys.ts";
 import { cardDifference, skillsDigest, type UpstreamCard } from "./upstream-card.ts";
 
 function opened(row: Pick<AgentRow, "id" | "credentials_sealed">, secrets: SecretBox): AgentCredentials | null {
-  const text = secrets.openOrNull(row.credentials_sealed, credentialsContext(row.id));
+  const text = secrets.openOrNull(row.credentials_sealed, agentCredentialsContext(row.id));
   return text === null ? null : (JSON.parse(text) as AgentCredentials);
 }
 
@@ -103,7 +104,7 @@ function checkCredentials(authType: Agent["auth_type"], given: AgentCredentials 
 }
 
 function sealed(write: Write, id: string, given: AgentCredentials | null): string | null {
-  return given === null ? null : write.directory.secrets.seal(JSON.stringify(given), credentialsContext(id));
+  return given === null ? null : write.directory.secrets.seal(JSON.stringify(given), agentCredentialsContext(id));
 }
 
 async function checkOwnGroup(write: Write, tenantId: string, groupId: string | null | undefined, before: string | null): Promise<void> {
@@ -183,7 +184,7 @@ export async function probedAgent(
   const row = await agentStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("agent");
   return {
-    entry: agentEntry(row, directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(id))),
+    entry: agentEntry(row, directory.secrets.openOrNull(row.credentials_sealed, agentCredentialsContext(id))),
     record: read(row, directory.secrets),
   };
 }

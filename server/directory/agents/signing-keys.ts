@@ -1,7 +1,8 @@
+import { agentSigningKeyContext } from "../../kernel/seal-contexts.ts";
 import type { AgentSigningKey } from "@gatehouse/contracts/agents";
 import { insertSigningKey, type AgentSigningKeyRow, signingKeys } from "../../store/agents/agent-signing-keys.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { openedKeys, signingKeyContext, type TenantAgents } from "./agent-entry.ts";
+import { openedKeys, type TenantAgents } from "./agent-entry.ts";
 import { newSigningKey } from "./card-signature.ts";
 
 const DEFAULT_OVERLAP_SECONDS = 604_800;
@@ -37,7 +38,7 @@ export async function rotateCardKey(
       kid,
       tenant_id: tenantId,
       public_key: publicKey,
-      private_key_sealed: write.directory.secrets.seal(privateKey, signingKeyContext(kid)),
+      private_key_sealed: write.directory.secrets.seal(privateKey, agentSigningKeyContext(kid)),
       created_at: write.now,
     },
     new Date(write.now.getTime() + overlap * 1000),

@@ -1,6 +1,7 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { type Semaphore, semaphore } from "../../kernel/scheduling/semaphore.ts";
+import { pushSecretsContext } from "../../kernel/seal-contexts.ts";
 import {
   endDelivery,
   type DueDelivery,
@@ -70,9 +71,6 @@ export interface Delivery extends PushConfig {
   /** Includes this attempt. */
   readonly attempts: number;
 }
-
-const context = (tenantId: string, agentId: string, taskId: string, id: string) =>
-  `agent_push_configs.secrets:${JSON.stringify([tenantId, agentId, taskId, id])}`;
 
 /** Callers' tasks at agents, their contexts and push notifications. Everything is kept in the database, so that any process can answer. */
 export class AgentTasks {
@@ -158,7 +156,7 @@ export class AgentTasks {
     const sealed =
       token === null && credentials === null
         ? null
-        : this.secrets.seal(JSON.stringify({ token, credentials }), context(task.tenant_id, task.agent_id, task.id, id));
+        : this.secrets.seal(JSON.stringify({ token, credentials }), pushSecretsContext(task.tenant_id, task.agent_id, task.id, id));
     await putPushConfig(this.db, {
       tenant_id: task.tenant_id,
       agent_id: task.agent_id,
@@ -235,7 +233,7 @@ export class AgentTasks {
     taskId: string,
     id: string,
   ): PushConfig {
-    const opened = this.secrets.openOrNull(row.secrets_sealed, context(row.tenant_id, row.agent_id, taskId, id));
+    const opened = this.secrets.openOrNull(row.secrets_sealed, pushSecretsContext(row.tenant_id, row.agent_id, taskId, id));
     const { token = null, credentials = null } =
       opened === null ? {} : (JSON.parse(opened) as { token?: string | null; credentials?: string | null });
     return { id, url: row.url, scheme: row.scheme, token, credentials, version: row.protocol_version as "1.0" | "0.3" };

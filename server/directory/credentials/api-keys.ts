@@ -1,5 +1,6 @@
 import type { ApiKey, ApiKeyCreate, ApiKeyQuery, ApiKeyUpdate, MintedApiKey } from "@gatehouse/contracts/api-keys";
 import { refuse, Refused } from "../../kernel/errors.ts";
+import { addressRanges } from "../../kernel/http/address-ranges.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
 import { formerValuesOf, keepFormerValue } from "../../store/credentials/former-key-values.ts";
@@ -29,6 +30,7 @@ export function readApiKey(row: ApiKeyRow, now: Date): ApiKey {
     resource_group_id: row.resource_group_id,
     end_user_id: row.end_user_id,
     allowed_skill_ids: row.allowed_skill_ids,
+    allowed_addresses: row.allowed_addresses,
     key_hint: row.key_hint,
     status: statusOf(row, now),
     expires_at: row.expires_at?.toISOString() ?? null,
@@ -96,6 +98,7 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
     resource_group_id: groupId,
     end_user_id: body.end_user_id ?? null,
     allowed_skill_ids: body.allowed_skill_ids == null ? null : JSON.stringify(body.allowed_skill_ids),
+    allowed_addresses: readableAddresses(body.allowed_addresses ?? null),
     expires_at: future(write, body.expires_at ?? null),
   });
 }
@@ -114,6 +117,7 @@ export function createOwnedKey(
     resource_group_id: null,
     end_user_id: userId,
     allowed_skill_ids: null,
+    allowed_addresses: null,
     expires_at: future(write, expires_at),
   });
 }
@@ -125,9 +129,16 @@ async function knowSkills(write: Write, tenantId: string, ids: readonly string[]
   if (unknown.length > 0) throw invalidField("allowed_skill_ids", `names no skill of this tenant: ${unknown.slice(0, 5).join(", ")}`);
 }
 
+function readableAddresses(given: string[] | null): string[] | null {
+  const ranges = given === null ? null : addressRanges(given);
+  if (typeof ranges === "number")
+    throw invalidField(`allowed_addresses.${ranges}`, "must be an address or range such as 10.0.0.0/8 or 2001:db8::1");
+  return given;
+}
+
 type Given = Pick<
   ApiKeyInsert,
-  "name" | "scope" | "access_mode" | "resource_group_id" | "end_user_id" | "allowed_skill_ids" | "expires_at"
+  "name" | "scope" | "access_mode" | "resource_group_id" | "end_user_id" | "allowed_skill_ids" | "allowed_addresses" | "expires_at"
 >;
 
 async function made(write: Write, tenantId: string, given: Given): Promise<MintedApiKey> {
@@ -164,7 +175,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     if (sameName !== undefined)
       throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: sameName } }));
   }
-  const { allowed_skill_ids: skills, access_mode: mode } = body;
+  const { allowed_skill_ids: skills, allowed_addresses: addresses, access_mode: mode } = body;
   // A skill deleted since may stay listed, so that a key can be sent back as it was read.
   const named = new Set(before.allowed_skill_ids);
   await knowSkills(
@@ -177,6 +188,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     expires_at,
     ...(mode === undefined ? {} : { access_mode: mode }),
     ...(skills === undefined ? {} : { allowed_skill_ids: skills === null ? null : JSON.stringify(skills) }),
+    ...(addresses === undefined ? {} : { allowed_addresses: readableAddresses(addresses) }),
     updated_at: write.now,
   });
   const row = await found(write, tenantId, id);

@@ -2,7 +2,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { BlobStore } from "../../store/files/blobs.ts";
 import type { Database } from "../../store/database.ts";
-import { type DueBlob, forgetLostBlobs, noteFileDirectory, removeDue, sweepFiles } from "../../store/files/files.ts";
+import { type DueBlob, forgetLostBlobs, noteFileDirectory, removeDue, removeReleased, sweepFiles } from "../../store/files/files.ts";
 import { sweepResumableUploads } from "../../store/files/resumable-uploads.ts";
 
 const AT_ONCE = 200;
@@ -47,6 +47,7 @@ export function directoryWatch({ db, blobs, log }: Upkeep & { readonly log: Log 
 export async function endFiles({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
   const now = new Date(clock.now());
   await sweepFiles(db, now);
+  await removeReleased(db);
   await sweepResumableUploads(db, now);
   await forgetLostBlobs(db);
 }

@@ -27,7 +27,7 @@ import { isIssued, isSigned, signedPath } from "./signed-url.ts";
 export interface FileParts {
   readonly db: Database;
   readonly blobs: BlobStore;
-  readonly secrets: Pick<SecretBox, "hmac">;
+  readonly secrets: Pick<SecretBox, "proofs">;
   readonly clock: Clock;
   readonly log: Log;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;

@@ -1,5 +1,6 @@
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { idTokenContext } from "../../kernel/seal-contexts.ts";
 import { adminUserStore } from "../../store/people/admin-users.ts";
 import { endUserStore, suspendKeysOf } from "../../store/people/end-users.ts";
 import { insertSignOnSession, takeRequestedSignOut, takeSignOnSessions } from "../../store/sign-on/sign-on-sessions.ts";
@@ -21,7 +22,6 @@ export interface ProviderSession {
 /** No page session lasts longer, although a token may if so configured. */
 const RETENTION_MS = 30 * 24 * 3_600_000;
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
-const contextOf = (id: string) => `sign_on_sessions.id_token_sealed:${id}`;
 const named = (place: Pick<SignOnPlace, "id">, name: string) => sha256Hex(`${place.id} ${name}`);
 
 /** Records a sign-in, so that the provider can sign the person out later. */
@@ -42,7 +42,7 @@ export async function noteSignOnSession(
     admin_user_id: isPortal ? null : accountId,
     subject_hash: named(place, session.subject),
     session_hash: session.sessionId === null ? null : named(place, session.sessionId),
-    id_token_sealed: idToken === null ? null : secrets.seal(idToken, contextOf(id)),
+    id_token_sealed: idToken === null ? null : secrets.seal(idToken, idTokenContext(id)),
     created_at: new Date(clock.now()),
     expires_at: new Date(clock.now() + RETENTION_MS),
   });
@@ -101,6 +101,6 @@ export async function requestedSignOut(
   accountId: string,
 ): Promise<{ readonly providerId: string; readonly idToken: string } | null> {
   const row = await takeRequestedSignOut(db, { column: columnOf(plane), id: accountId }, new Date(clock.now()));
-  const idToken = row === undefined ? null : secrets.openOrNull(row.id_token_sealed, contextOf(row.id));
+  const idToken = row === undefined ? null : secrets.openOrNull(row.id_token_sealed, idTokenContext(row.id));
   return row === undefined || idToken === null ? null : { providerId: row.provider_id, idToken };
 }

@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { signOnStepContext } from "../../kernel/seal-contexts.ts";
 import { insertSignOnStep, takeSignOnStep, useOnce } from "../../store/sign-on/sign-on-steps.ts";
 import type { Directory } from "../writes/write.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
 
 const BYTES = 32;
 export const newSecretText = (): string => randomBytes(BYTES).toString("base64url");
-
-const contextOf = (hash: string) => `sign_on_steps.sealed:${hash}`;
 
 /** Stores the content of a sign-in step until the same browser returns with its secret. */
 export async function keepStep(
@@ -24,7 +23,7 @@ export async function keepStep(
       tenant_id: step.place.tenantId,
       provider_id: step.place.id,
       binding_hash: sha256Hex(step.binding),
-      sealed: directory.secrets.seal(JSON.stringify(step.content), contextOf(hash)),
+      sealed: directory.secrets.seal(JSON.stringify(step.content), signOnStepContext(hash)),
       expires_at: new Date(now + step.forMs),
     },
     new Date(now),
@@ -43,7 +42,7 @@ export async function takeStoredStep(
     new Date(directory.clock.now()),
   );
   if (row === undefined) return null;
-  const opened = directory.secrets.openOrNull(row.sealed, contextOf(hash));
+  const opened = directory.secrets.openOrNull(row.sealed, signOnStepContext(hash));
   return opened === null ? null : { providerId: row.provider_id, content: JSON.parse(opened) as Record<string, unknown> };
 }
 

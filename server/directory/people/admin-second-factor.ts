@@ -1,4 +1,5 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
+import { adminFactorContext } from "../../kernel/seal-contexts.ts";
 import {
   adminBackupCodeHash,
   putAdminBackupCodes,
@@ -23,7 +24,6 @@ import { newBackupCodes, readBackupCode } from "./portal/backup-codes.ts";
 import { hashingRequesterOf } from "./portal/password-work.ts";
 import { newTotpSecret, otpauthUrl, stepOfCode } from "./portal/totp.ts";
 
-const sealContext = (adminId: string) => `admin_users.totp:${adminId}`;
 const wrongState = (message: string) => new Refused(refuse("two_factor_state", message));
 
 export interface AdminFactorStatus {
@@ -37,7 +37,7 @@ export interface AdminFactorStatus {
 export async function adminCodeIsRight(logins: Logins, row: AdminUserRow, code: string): Promise<boolean> {
   const { directory } = logins;
   if (/^\d{6}$/.test(code)) {
-    const secret = directory.secrets.openOrNull(row.totp_secret_sealed, sealContext(row.id));
+    const secret = directory.secrets.openOrNull(row.totp_secret_sealed, adminFactorContext(row.id));
     const step = secret === null ? null : stepOfCode(secret, code, directory.clock.now());
     return step !== null && (await takeAdminStep(directory.db, row.id, step));
   }
@@ -103,7 +103,7 @@ export async function beginAdminFactor(
   const secret = newTotpSecret();
   const codes = newBackupCodes();
   const hashes = await Promise.all(codes.map((code) => logins.hashCode(readBackupCode(code)?.text ?? "", hashingRequesterOf(row))));
-  const sealed = logins.directory.secrets.seal(secret, sealContext(row.id));
+  const sealed = logins.directory.secrets.seal(secret, adminFactorContext(row.id));
   await changeAdminFactor(logins, { row, actor, action: "begin_2fa" }, async (current, change) => {
     if (current.totp_enabled) throw wrongState("Two-factor sign-in is on already. Switch it off first.");
     await putAdminBackupCodes(change.trx, row.id, hashes);

@@ -48,8 +48,9 @@ export interface AdminTokens {
  * Bearer tokens of the control plane (HS256). Their key is never shared: the secret of portal tokens may be shared with
  * other issuers, which must not be able to create administrators.
  */
-export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
-  const { key, clock, expirySeconds } = settings;
+export function adminTokens(settings: { keys: readonly [Uint8Array, ...Uint8Array[]]; expirySeconds: number; clock: Clock }): AdminTokens {
+  const { keys, clock, expirySeconds } = settings;
+  const [key] = keys;
   const issueFor = (
     user: AdminTokenHolder,
     audience: string,
@@ -74,9 +75,13 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
       .setExpirationTime(Math.min(now + seconds, ends ?? Number.POSITIVE_INFINITY))
       .sign(key);
   };
-  const verifyFor = async (token: string, audience: string): Promise<(AdminToken & { signedOn: boolean }) | "expired" | null> => {
+  const verifyWith = async (
+    token: string,
+    audience: string,
+    verifying: Uint8Array,
+  ): Promise<(AdminToken & { signedOn: boolean }) | "expired" | null> => {
     try {
-      const { payload } = await jwtVerify(token, key, {
+      const { payload } = await jwtVerify(token, verifying, {
         algorithms: ["HS256"],
         typ: TYPE,
         audience,
@@ -92,6 +97,13 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
     } catch (error) {
       return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
     }
+  };
+  const verifyFor = async (token: string, audience: string) => {
+    for (const verifying of keys) {
+      const read = await verifyWith(token, audience, verifying);
+      if (read !== null) return read;
+    }
+    return null;
   };
   return {
     expirySeconds,

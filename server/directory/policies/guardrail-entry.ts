@@ -1,5 +1,6 @@
 import type { GuardrailBuiltin, GuardrailEngineWritten, GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { engineKeyContext } from "../../kernel/seal-contexts.ts";
 import type { GuardrailConfigRow } from "../../store/policies/guardrail-configs.ts";
 
 /** A stored engine: as written, with its key encrypted. */
@@ -22,10 +23,6 @@ export type GuardrailEngineEntry = Omit<StoredEngine, "api_key_sealed"> & {
   /** Decrypted; held only in memory. */
   readonly apiKey: string | null;
 };
-
-export function engineKeyContext(configId: string): string {
-  return `guardrail_configs.providers:${configId}`;
-}
 
 export function guardrailEntries(rows: readonly GuardrailConfigRow[], open: SecretBox["openOrNull"]): GuardrailEntry[] {
   return rows.map((row) => ({

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { GuardrailEngineWritten } from "@gatehouse/contracts/guardrails";
 import { invalidFields } from "../../kernel/errors.ts";
+import { engineKeyContext } from "../../kernel/seal-contexts.ts";
 import type { Write } from "../writes/write.ts";
-import { engineKeyContext, type StoredEngine } from "./guardrail-entry.ts";
+import type { StoredEngine } from "./guardrail-entry.ts";
 
 /**
  * Matches each written engine with a stored one: one that is identical except for its key, or else one with the same

@@ -1,6 +1,7 @@
 import type { Database } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files/files.ts";
 import * as responses from "../../store/responses/stored-responses.ts";
+import { isUnderLegalHold } from "../../store/tenants/legal-holds.ts";
 import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 
 export type StoredResponse = responses.StoredResponseRow;
@@ -20,6 +21,7 @@ export class ResponseStore {
   readonly insert = (rows: readonly ResponseToStore[]) => responses.insertStoredResponses(this.db, rows);
   readonly find = (owner: FileOwner, id: string) => responses.findStoredResponse(this.db, owner, id);
   readonly delete = (owner: FileOwner, id: string) => responses.deleteStoredResponse(this.db, owner, id);
+  readonly isUnderLegalHold = (tenantId: string) => isUnderLegalHold(this.db, tenantId);
   readonly countOpen = (tenantId: string) => responses.countOpenResponses(this.db, tenantId);
   readonly takeDue = (turns: TenantTurns, leaseMs: number) => responses.takeDueResponses(this.db, turns, leaseMs);
   readonly lookAgain = (row: StoredResponse, afterMs: number) => responses.scheduleResponsePoll(this.db, row, afterMs);

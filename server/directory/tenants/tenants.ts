@@ -15,6 +15,7 @@ import {
 import { checkJudge } from "../semantic-policies/policies.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
+import { endPasswordSessions } from "./end-password-sessions.ts";
 import { endSessionsWithoutFactor } from "./end-sessions-without-factor.ts";
 import { readTenantRow } from "./tenant-record.ts";
 
@@ -93,6 +94,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
     if (body.default_judge_model_id !== row.default_judge_model_id)
       await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
     if (body.admin_two_factor === "required" && row.admin_two_factor !== "required") await endSessionsWithoutFactor(write, row.id);
+    if (body.local_passwords === false && row.local_passwords) await endPasswordSessions(write, row.id);
     return {
       ...rest,
       ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...retention }) }),

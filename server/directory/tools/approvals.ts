@@ -3,6 +3,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { isSameSecret } from "../../kernel/secrets.ts";
+import { heldAnswerContext } from "../../kernel/seal-contexts.ts";
 import {
   approvalById,
   approvalPage,
@@ -193,7 +194,7 @@ export async function redeemHeldAnswer(
   return together(parts.db, async (db) => {
     if (!(await consumeApproval(db, { ...redemption, id, capabilityName, definitionDigest: "", now }))) return null;
     const sealed = await takeHeldAnswer(db, redemption.tenantId, id);
-    const answer = parts.secrets.openOrNull(sealed, heldContext(id));
+    const answer = parts.secrets.openOrNull(sealed, heldAnswerContext(id));
     return answer === null ? null : { id, answer };
   });
 }
@@ -205,11 +206,9 @@ export function holdAnswer(
   answer: string,
 ): Promise<Approval> {
   return requestApproval(parts, { ...demand, capabilityType: "tool_calls", definitionDigest: "" }, (db, id) =>
-    keepHeldAnswer(db, demand.tenantId, id, parts.secrets.seal(answer, heldContext(id))),
+    keepHeldAnswer(db, demand.tenantId, id, parts.secrets.seal(answer, heldAnswerContext(id))),
   );
 }
-
-const heldContext = (id: string) => `held_answers/${id}`;
 
 /** The approval that a token was issued for; null if there is none. */
 async function rowOfToken(parts: Parts, token: string, tenantId: string): Promise<ApprovalRow | null> {

@@ -1,3 +1,4 @@
+import { oauthClientContext } from "../../kernel/seal-contexts.ts";
 import type { McpOAuthClient, McpOAuthClientWrite } from "@gatehouse/contracts/mcp-oauth";
 import { mcpServerStore } from "../../store/tools/mcp-servers.ts";
 import {
@@ -11,7 +12,6 @@ import type { Directory, Write } from "../writes/write.ts";
 import { issuerId } from "./issuer-id.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { serverRef } from "./oauth-tokens.ts";
-import { clientSecretContext } from "./oauth-upstream-clients.ts";
 
 function read(row: OAuthUpstreamClientRow): McpOAuthClient {
   return {
@@ -42,7 +42,7 @@ export async function putConfiguredClient(
 ): Promise<McpOAuthClient> {
   await holdServer(write, tenantId, serverId);
   const before = await adminClient(write.trx, tenantId, serverId);
-  const context = clientSecretContext(serverId, body.issuer, body.client_id);
+  const context = oauthClientContext(serverId, body.issuer, body.client_id);
   const same = before !== undefined && before.issuer === body.issuer && before.client_id === body.client_id;
   const stored = same ? write.directory.secrets.openOrNull(before.client_secret_sealed, context) : null;
   // Reads omit the secret, so a client sent back without one keeps it.

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDatabaseAway } from "../../kernel/database-away.ts";
 import { uuid } from "../../kernel/ids.ts";
+import { type OAuthTokenOwner, oauthTokenContext } from "../../kernel/seal-contexts.ts";
 import { recordChanges } from "../../store/records/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import {
@@ -74,16 +75,9 @@ export function serverRef(serverId: string): string {
   return `server:${serverId}`;
 }
 
-type Owner = Pick<OAuthTokenRow, "tenant_id" | "principal_type" | "principal_id" | "mcp_server_id" | "issuer">;
-
-/** Binds encrypted tokens to their owner and issuer. */
-function sealContext(kind: "access" | "refresh", row: Owner): string {
-  return ["oauth_tokens", kind, row.tenant_id, row.principal_type, row.principal_id, row.mcp_server_id, row.issuer].join("\n");
-}
-
 /** Null if they were encrypted with a different key; the owner must then reconnect. */
 function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly string[]): StoredTokens | null {
-  const accessToken = secrets.openOrNull(row.access_token_sealed, sealContext("access", row));
+  const accessToken = secrets.openOrNull(row.access_token_sealed, oauthTokenContext("access", row));
   if (accessToken === null) return null;
   return {
     id: row.id,
@@ -93,7 +87,7 @@ function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly 
     resource: row.resource,
     connectedAt: row.created_at.getTime(),
     accessToken,
-    refreshToken: secrets.openOrNull(row.refresh_token_sealed, sealContext("refresh", row)),
+    refreshToken: secrets.openOrNull(row.refresh_token_sealed, oauthTokenContext("refresh", row)),
     scopes: row.scopes,
     expiresAt: row.expires_at?.getTime() ?? null,
     grants: new Set(grants),
@@ -124,7 +118,7 @@ export async function storeTokens(
 ): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const now = new Date(clock.now());
-    const owner: Owner = {
+    const owner: OAuthTokenOwner = {
       tenant_id: principal.tenantId,
       principal_type: principal.type,
       principal_id: principal.id,
@@ -137,8 +131,8 @@ export async function storeTokens(
       client_id: terms.clientId,
       redirect_uri: terms.redirectUri,
       resource: terms.resource,
-      access_token_sealed: secrets.seal(given.accessToken, sealContext("access", owner)),
-      refresh_token_sealed: given.refreshToken === null ? null : secrets.seal(given.refreshToken, sealContext("refresh", owner)),
+      access_token_sealed: secrets.seal(given.accessToken, oauthTokenContext("access", owner)),
+      refresh_token_sealed: given.refreshToken === null ? null : secrets.seal(given.refreshToken, oauthTokenContext("refresh", owner)),
       scopes: [...given.scopes],
       expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
       created_at: now,
@@ -218,9 +212,9 @@ export async function renewTokens(
       else {
         await putToken(trx, {
           ...row,
-          access_token_sealed: secrets.seal(given.accessToken, sealContext("access", row)),
+          access_token_sealed: secrets.seal(given.accessToken, oauthTokenContext("access", row)),
           refresh_token_sealed:
-            given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
+            given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, oauthTokenContext("refresh", row)),
           scopes: given.scopes.length === 0 ? row.scopes : [...given.scopes],
           expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
           updated_at: new Date(clock.now()),

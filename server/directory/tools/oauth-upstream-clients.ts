@@ -1,3 +1,4 @@
+import { oauthClientContext } from "../../kernel/seal-contexts.ts";
 import { adminClient, type OAuthUpstreamClientRow } from "../../store/tools/oauth-upstream-clients.ts";
 import { removeRegisteredClient, putRegisteredClient, registeredClient } from "../../store/tools/registered-upstream-clients.ts";
 import type { Directory } from "../writes/write.ts";
@@ -19,10 +20,6 @@ export interface ConfiguredClient {
 }
 
 type Parts = Pick<Directory, "db" | "secrets">;
-
-export function clientSecretContext(serverId: string, issuer: string, clientId: string): string {
-  return `oauth_upstream_clients.client_secret:${serverId}\n${issuer}\n${clientId}`;
-}
 
 export async function configuredClient({ db }: Pick<Parts, "db">, tenantId: string, serverId: string): Promise<ConfiguredClient | null> {
   const row = await adminClient(db, tenantId, serverId);
@@ -61,7 +58,7 @@ export async function storeRegistration(
     issuer,
     redirect_uri: redirectUri,
     client_id: clientId,
-    client_secret_sealed: clientSecret === null ? null : secrets.seal(clientSecret, clientSecretContext(serverId, issuer, clientId)),
+    client_secret_sealed: clientSecret === null ? null : secrets.seal(clientSecret, oauthClientContext(serverId, issuer, clientId)),
     auth_method: authMethod,
     scopes: null,
     created_at: new Date(clock.now()),
@@ -74,6 +71,6 @@ export async function deleteRegistration({ db }: Pick<Parts, "db">, serverId: st
 }
 
 function opened(secrets: Parts["secrets"], row: OAuthUpstreamClientRow): UpstreamClient {
-  const clientSecret = secrets.openOrNull(row.client_secret_sealed, clientSecretContext(row.mcp_server_id, row.issuer, row.client_id));
+  const clientSecret = secrets.openOrNull(row.client_secret_sealed, oauthClientContext(row.mcp_server_id, row.issuer, row.client_id));
   return { clientId: row.client_id, clientSecret, authMethod: row.auth_method, isEntered: row.redirect_uri === "" };
 }

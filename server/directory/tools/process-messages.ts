@@ -1,13 +1,13 @@
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { processMessageContext } from "../../kernel/seal-contexts.ts";
 import type { Database } from "../../store/database.ts";
 import { takeProcessMessages, writeProcessMessage } from "../../store/connections/process-messages.ts";
 
 type ProcessMessage = Readonly<Record<string, unknown>>;
 
 const EVERY_MS = 100;
-const CONTEXT = "tool_letters";
 
 /**
  * Messages between processes about exchanges with tool servers that one of them holds. They go through the database, which
@@ -37,7 +37,7 @@ export class ProcessMessages {
 
   /** Rejects if the database is unreachable. */
   async send(recipient: string, message: ProcessMessage): Promise<void> {
-    await writeProcessMessage(this.db, recipient, this.secrets.seal(JSON.stringify(message), `${CONTEXT}\n${recipient}`));
+    await writeProcessMessage(this.db, recipient, this.secrets.seal(JSON.stringify(message), processMessageContext(recipient)));
   }
 
   private async poll(): Promise<void> {
@@ -52,7 +52,7 @@ export class ProcessMessages {
   /** A message that fails must not block others, because they are removed from the table together. */
   private give(recipient: string, body: string): void {
     try {
-      this.waiting.get(recipient)?.(exactValue(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as ProcessMessage);
+      this.waiting.get(recipient)?.(exactValue(this.secrets.open(body, processMessageContext(recipient))) as ProcessMessage);
     } catch (error) {
       this.log.warn("tool_letter_unread", { error: error as Error });
     }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { refuse, Refused } from "../../kernel/errors.ts";
+import { idempotentAnswerContext } from "../../kernel/seal-contexts.ts";
 import {
   finishIdempotentAnswer,
   idempotentAnswer,
@@ -100,6 +101,6 @@ export class IdempotentRequest {
   }
 
   private context(): string {
-    return `idempotent_answers:${this.of.admin_id}/${this.of.key_hash}`;
+    return idempotentAnswerContext(this.of.admin_id, this.of.key_hash);
   }
 }

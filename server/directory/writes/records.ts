@@ -1,5 +1,6 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
 import type { RecordSpec, Records } from "./record-spec.ts";
+import { refuseHeldContent } from "../tenants/legal-hold.ts";
 import type { Write } from "./write.ts";
 
 /** Body members that are stored encrypted or hashed and never shown. */
@@ -127,6 +128,7 @@ export function records<
       const dependents = await spec.dependents(write, row);
       if (dependents.length > 0)
         throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
+      await refuseHeldContent(write, resource, spec.tenantOf(row), id);
       await spec.removing?.(write, row);
       await store.remove(write.trx, id);
       write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: logged(write, row) });

@@ -25,6 +25,9 @@ export interface Configuration {
   readonly valkeyUrl: string | undefined;
   readonly limitsWhenCountersAway: "closed" | "open";
   readonly secretKey: string | undefined;
+  /** Beside it, while it is being changed. */
+  readonly secretKeyNext: string | undefined;
+  readonly secretKeyPrevious: string | undefined;
   readonly jwtSecret: string | undefined;
   readonly jwtExpirySeconds: number;
   readonly auditSigningKey: string | undefined;
@@ -136,6 +139,8 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     valkeyUrl: readVariable(env, "VALKEY_URL"),
     limitsWhenCountersAway: readVariable(env, "GW_LIMITS_WHEN_COUNTERS_AWAY") as "closed" | "open",
     secretKey: readVariable(env, "GW_SECRET_KEY"),
+    secretKeyNext: readVariable(env, "GW_SECRET_KEY_NEXT"),
+    secretKeyPrevious: readVariable(env, "GW_SECRET_KEY_PREVIOUS"),
     jwtSecret: readVariable(env, "GW_JWT_SECRET"),
     jwtExpirySeconds: readVariable(env, "GW_JWT_EXPIRY_SECONDS") as number,
     auditSigningKey: readVariable(env, "GW_AUDIT_SIGNING_KEY"),

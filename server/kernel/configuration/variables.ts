@@ -152,6 +152,18 @@ export const VARIABLES = {
     meaning:
       "32 bytes, base64: encrypts stored upstream secrets, and derives the HMAC keys and the signing key of admin tokens; default: generated into GW_DATA_DIR",
   },
+  GW_SECRET_KEY_NEXT: {
+    schema: base64Of32Bytes,
+    secret: true,
+    meaning:
+      "the key that will replace GW_SECRET_KEY: what other processes encrypt or sign with it is accepted, while every process still uses GW_SECRET_KEY",
+  },
+  GW_SECRET_KEY_PREVIOUS: {
+    schema: base64Of32Bytes,
+    secret: true,
+    meaning:
+      "the key that GW_SECRET_KEY replaced: opens what is not encrypted again yet (gatehouse rotate-secret-key), and verifies what was signed with it",
+  },
   GW_JWT_SECRET: {
     schema: jwtSecret,
     secret: true,

@@ -193,6 +193,8 @@ function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts)
   if (key.expires_at !== null && key.expires_at.getTime() <= now) return unauthenticated("credential_expired");
   if (key.is_previous && (key.previous_valid_until === null || key.previous_valid_until.getTime() <= now))
     return unauthenticated("credential_rotated");
+  // Only now, so that the answer to a key that is not valid is the same from every address.
+  if (key.addresses !== null && !key.addresses.has(call.ip)) return refuse("address_not_allowed");
   parts.credentials.used(key.id);
   if (key.end_user_id === null) {
     row.subject_kind = "service";

@@ -38,8 +38,8 @@ const GOOD_FOR_SECONDS = 86_400;
 const SKEW_SECONDS = 60;
 
 /** Keys are per tenant: a chain issued to another tenant's agents does not verify. */
-function keyOf(secrets: SecretBox, tenantId: string): { readonly key: Buffer; readonly id: string } {
-  const key = Buffer.from(hkdfSync("sha256", secrets.key("delegation"), "", `delegation/${tenantId}`, 32));
+function keyOf(master: Uint8Array, tenantId: string): { readonly key: Buffer; readonly id: string } {
+  const key = Buffer.from(hkdfSync("sha256", master, "", `delegation/${tenantId}`, 32));
   return { key, id: sha256Hex(Buffer.concat([key, Buffer.from("id")])).slice(0, 16) };
 }
 
@@ -47,7 +47,7 @@ const signatureOf = (key: Buffer, chain: string) => createHmac("sha256", key).up
 
 /** The headers that carry a run's delegation chain to an agent, and from it to whatever the agent calls through the gateway. */
 export function delegationHeaders(secrets: SecretBox, tenantId: string, chain: DelegationChain): Record<string, string> {
-  const { key, id } = keyOf(secrets, tenantId);
+  const { key, id } = keyOf(secrets.keys("delegation")[0], tenantId);
   const text = Buffer.from(JSON.stringify({ root_task_id: chain.root, root_kind: chain.kind, hops: chain.hops })).toString("base64url");
   return { [CHAIN_HEADER]: text, [SIGNATURE_HEADER]: signatureOf(key, text).toString("base64url"), [KEY_HEADER]: id };
 }
@@ -73,9 +73,10 @@ export function givenDelegation(
   if (text == null || signature == null || keyId == null) return { kind: "dropped" };
   const failed = (reason: string) => ({ kind: "failed", reason }) as const;
   if (text.length > MAX_HEADER_LENGTH || signature.length > 100) return failed("too long");
-  const { key, id } = keyOf(secrets, tenant.id);
-  if (keyId !== id) return failed("signed with another key");
-  if (!isSameSecret(Buffer.from(signature, "base64url"), signatureOf(key, text))) return failed("the signature does not fit");
+  const known = secrets.keys("delegation").map((master) => keyOf(master, tenant.id));
+  const signing = known.find(({ id }) => id === keyId);
+  if (signing === undefined) return failed("signed with another key");
+  if (!isSameSecret(Buffer.from(signature, "base64url"), signatureOf(signing.key, text))) return failed("the signature does not fit");
   const chain = readChain(text);
   const last = chain?.hops.at(-1);
   if (chain === null || last === undefined) return failed("not readable");

@@ -158,7 +158,8 @@ export class BatchService {
   async remove(owner: JobOwner, id: string): Promise<BatchJob | Refusal> {
     const job = await this.find(owner, id);
     if (isRefusal(job)) return job;
-    return (await this.store.removeEnded(owner, id)) ? job : refuse("batch_under_way");
+    const outcome = await this.store.removeEnded(owner, id);
+    return outcome === "deleted" ? job : refuse(outcome === "held" ? "legal_hold" : "batch_under_way");
   }
 
   private record(call: Call, owner: JobOwner, id: string, inputFileId: string | null): NewBatchJob {

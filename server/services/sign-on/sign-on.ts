@@ -117,13 +117,13 @@ export class SignOn {
   testTicket(place: Pick<SignOnPlace, "id">): string {
     const { secrets, clock } = this.parts.directory;
     const until = clock.now() + TEST_MS;
-    return `${until}.${secrets.hmac("sign-on-test", `${place.id} ${until}`)}`;
+    return `${until}.${secrets.proofs("sign-on-test", `${place.id} ${until}`)[0]}`;
   }
 
   private isTicket(place: SignOnPlace, ticket: string): boolean {
     const { secrets, clock } = this.parts.directory;
     const [until = "", proof = ""] = ticket.split(".");
-    return /^\d{13}$/.test(until) && Number(until) > clock.now() && secrets.hmac("sign-on-test", `${place.id} ${until}`) === proof;
+    return /^\d{13}$/.test(until) && Number(until) > clock.now() && secrets.proofs("sign-on-test", `${place.id} ${until}`).includes(proof);
   }
 
   private async placeAt(page: SignOnPage, id: string): Promise<SignOnPlace> {

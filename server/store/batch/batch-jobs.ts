@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import { storableValue } from "../../kernel/text/storable.ts";
+import { isUnderLegalHold } from "../tenants/legal-holds.ts";
 import type { Database } from "../database.ts";
 import type { FileOwner } from "../files/files.ts";
 import { hasId } from "../records/has-id.ts";
@@ -126,11 +127,14 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
   await db.deleteFrom("batch_jobs").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
-/** Deletes an ended job and its lines; false if there is no such job. */
-export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING 1`.execute(db);
-  return rows.length > 0;
+/** Deletes an ended job and its lines, unless its tenant is under a legal hold. */
+export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<"deleted" | "under_way" | "held"> {
+  return db.transaction().execute(async (trx) => {
+    if (await isUnderLegalHold(trx, owner.tenantId)) return "held";
+    const { rows } = await sql`
+      DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING 1`.execute(trx);
+    return rows.length > 0 ? "deleted" : "under_way";
+  });
 }
 
 /** Starts running a job whose lines were all read and are valid. */

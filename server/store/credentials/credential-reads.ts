@@ -10,6 +10,8 @@ export interface CredentialRow {
   readonly end_user_id: string | null;
   /** Null for all skills of its group. */
   readonly allowed_skill_ids: readonly string[] | null;
+  /** Null for every address. */
+  readonly allowed_addresses: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /** If the value presented is from before a rotation: until when it is accepted. */
@@ -22,7 +24,7 @@ export async function readCredential(db: Database, keyHash: string): Promise<Cre
     .selectFrom("api_keys as k")
     .leftJoin("former_key_values as f", (join) => join.onRef("f.api_key_id", "=", "k.id").on("f.key_hash", "=", keyHash))
     .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at"])
-    .select("k.allowed_skill_ids")
+    .select(["k.allowed_skill_ids", "k.allowed_addresses"])
     .select((eb) => eb.fn.coalesce("f.valid_until", "k.previous_valid_until").as("previous_valid_until"))
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
     .where((eb) =>

@@ -173,10 +173,33 @@ export async function removeDue(
       .skipLocked()
       .execute();
     if (due.length === 0) return 0;
-    const removed = await remove(due);
+    const held = await postponeHeld(
+      trx,
+      due.map(({ key }) => key),
+    );
+    const removed = await remove(due.filter(({ key }) => !held.has(key)));
     if (removed.length > 0) await trx.deleteFrom("blobs_to_remove").where("key", "in", removed).execute();
-    return removed.length;
+    return removed.length + held.size;
   });
+}
+
+/** Puts off the removal of bytes of tenants under a legal hold. Until the transaction ends, none of the other tenants gets under one. */
+async function postponeHeld(trx: Trx, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string; isHeld: boolean }>`
+    SELECT f.id, t.legal_hold IS NOT NULL AS "isHeld" FROM files f JOIN tenants t ON t.id = f.tenant_id WHERE f.id = ANY(${[...keys]}) FOR SHARE OF t`.execute(
+    trx,
+  );
+  const held = rows.filter(({ isHeld }) => isHeld).map(({ id }) => id);
+  if (held.length > 0) await sql`UPDATE blobs_to_remove SET due_at = 'infinity' WHERE key = ANY(${held})`.execute(trx);
+  return new Set(held);
+}
+
+/** Makes due what was put off under a legal hold that has ended. */
+export async function removeReleased(db: Database): Promise<void> {
+  await sql`
+    UPDATE blobs_to_remove b SET due_at = now()
+     WHERE b.due_at = 'infinity' AND NOT EXISTS (
+       SELECT FROM files f JOIN tenants t ON t.id = f.tenant_id WHERE f.id = b.key AND t.legal_hold IS NOT NULL)`.execute(db);
 }
 
 /** Records that a process with this directory is alive. Returns whether one with another directory was in recent minutes. */

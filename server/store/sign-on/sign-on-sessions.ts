@@ -79,6 +79,28 @@ export async function adminsWithoutSecondFactor(trx: Trx, tenantId: string): Pro
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Accounts of the tenant with a password that works only while the tenant accepts passwords: not administrators with `break_glass`, nor
+ * people who still have to replace theirs.
+ */
+export async function accountsWithPassword(trx: Trx, tenantId: string, noPassword: string): Promise<AccountIds> {
+  const people = await trx
+    .selectFrom("end_users")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("password_hash", "<>", noPassword)
+    .where("must_change_password", "=", false)
+    .execute();
+  const admins = await trx
+    .selectFrom("admin_users")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("password_hash", "<>", noPassword)
+    .where("break_glass", "=", false)
+    .execute();
+  return { endUserIds: people.map(({ id }) => id), adminIds: admins.map(({ id }) => id) };
+}
+
 /** Ends all sessions and tokens of the accounts. `now` is called once the locks are held, so that nobody is signing in to them. */
 export async function endSessionsOfAccounts(
   trx: Trx,

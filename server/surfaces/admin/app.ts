@@ -129,7 +129,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
   };
   const logins: Logins = {
     directory,
-    tokens: adminTokens({ key: deps.secrets.key("admin-token"), expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
+    tokens: adminTokens({ keys: deps.secrets.keys("admin-token"), expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
     throttle: new LoginThrottle(deps.clock, deps.sharedFailures),
     verifyPassword: deps.passwords.verifyPassword,
     dummyVerify: deps.passwords.dummyVerify,

@@ -257,7 +257,10 @@ const KINDS: Record<string, Kind> = {
   ),
   "/v1/admin/api-keys/{id}": {
     made: () => post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "of a kind" }, "/v1/admin/api-keys"),
-    changes: [{ allowed_skill_ids: [] }, { allowed_skill_ids: null }],
+    changes: [
+      { allowed_skill_ids: [], allowed_addresses: ["10.0.0.0/8"] },
+      { allowed_skill_ids: null, allowed_addresses: null },
+    ],
   },
   [`${GROUP}/llm-global-limits`]: document("llm-global-limits", "llm_global_limits", quota(5), quota(6)),
   [`${GROUP}/llm-global-governance`]: document("llm-global-governance", "governance", maxTemperature(1), maxTemperature(0.5)),

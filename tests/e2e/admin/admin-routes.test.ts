@@ -177,7 +177,7 @@ describe("missing, expired or wrong kind of credential: 401, recorded in the adm
   let tokens: string[];
   beforeAll(async () => {
     const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
-    const settings = { key: secretBox(SECRET_KEY).key("admin-token"), expirySeconds: 3_600, clock: past };
+    const settings = { keys: secretBox(SECRET_KEY).keys("admin-token"), expirySeconds: 3_600, clock: past };
     // Tokens that someone with the portal's secret could forge.
     const forged = ["", "gatehouse/admin-token"].map((purpose) =>
       purpose === "" ? new TextEncoder().encode(JWT_SECRET) : new Uint8Array(hkdfSync("sha256", JWT_SECRET, "", purpose, 32)),
@@ -194,7 +194,7 @@ describe("missing, expired or wrong kind of credential: 401, recorded in the adm
       await adminTokens(settings).issue(row),
       await portal.issue(user),
       await portal.issue({ ...user, id }),
-      ...(await Promise.all(forged.map((made) => adminTokens({ key: made, expirySeconds: 3_600, clock: systemClock() }).issue(row)))),
+      ...(await Promise.all(forged.map((made) => adminTokens({ keys: [made], expirySeconds: 3_600, clock: systemClock() }).issue(row)))),
       key.body.key_value,
     ];
   });

@@ -246,7 +246,12 @@ async function makeEverything({ get, post, request }: AdminClient, skill: string
     data_retention: { log_days: 40 },
   });
   await request("PUT", "/v1/admin/notice-config", { enabled: true, surface: "inline", texts: { en: "An AI\nanswers." } });
-  await post(`/v1/admin/resource-groups/${team}/api-keys`, { name: "app", allowed_skill_ids: [], expires_at: "2124-01-01T00:00:00Z" });
+  await post(`/v1/admin/resource-groups/${team}/api-keys`, {
+    name: "app",
+    allowed_skill_ids: [],
+    allowed_addresses: ["10.0.0.0/8", "2001:DB8::1"],
+    expires_at: "2124-01-01T00:00:00Z",
+  });
 }
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

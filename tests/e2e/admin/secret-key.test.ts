@@ -39,7 +39,7 @@ test("with another secret key, calls go on without the unreadable stored keys, w
   const step = Math.floor(Date.now() / 30_000);
   expect((await person.request("POST", "/auth/2fa/verify", { code: totpCode(secret, step - 1) })).status).toBe(200);
   await first.stop();
-  expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 3 stored upstream key/m);
+  expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 4 stored secret/m);
   expect(await findings(dataDir, database.url)).toMatch(/^ok +usage import +1 import\(s\) switched on, each with a key/m);
 
   const otherDir = await temporaryDirectory();
@@ -56,7 +56,7 @@ test("with another secret key, calls go on without the unreadable stored keys, w
     });
     return { status: response.status, shown: upstream.seen.at(-1)?.headers["authorization"] };
   };
-  expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":3');
+  expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":4');
   expect((await call(quickStartKey, "echo")).status).toBe(200);
   expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: undefined });
   expect(await call(served.apiKey, "own")).toEqual({ status: 200, shown: undefined });
@@ -75,7 +75,9 @@ test("with another secret key, calls go on without the unreadable stored keys, w
     `"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`,
   );
   await again.stop();
-  expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 2 of 3 stored upstream keys, not that of /m);
+  expect(await findings(dataDir, database.url)).toMatch(
+    /^wrong +secret key +opens 3 of 4 stored secrets, not 1 keys of providers, first that of providers /m,
+  );
 
   await database.close();
   for (const directory of [dataDir, otherDir]) await removeDirectory(directory);
@@ -100,9 +102,7 @@ test("with another secret key, sign-in by an identity provider is refused for th
   await first.stop();
 
   const other = await withKey(keys[1]);
-  expect(await findings(dataDir, database.url, keys[1])).toContain(
-    `opens 0 of 2 stored upstream keys, not that of identity_providers ${id}`,
-  );
+  expect(await findings(dataDir, database.url, keys[1])).toContain(`first that of identity_providers ${id}`);
   const { address } = await (await signIn(other.adminUrl)).post(`/v1/admin/identity-providers/${id}/test`, {});
   const refused = await fetch(address, { redirect: "manual" });
   expect([refused.status, await refused.text()]).toEqual([
@@ -113,7 +113,7 @@ test("with another secret key, sign-in by an identity provider is refused for th
   await other.stop();
 
   const again = await withKey(keys[0]);
-  expect(await findings(dataDir, database.url, keys[0])).toMatch(/^ok +secret key +opens 2 stored upstream key/m);
+  expect(await findings(dataDir, database.url, keys[0])).toMatch(/^ok +secret key +opens 2 stored secret/m);
   const { address: then } = await (await signIn(again.adminUrl)).post(`/v1/admin/identity-providers/${id}/test`, {});
   expect((await fetch(then, { redirect: "manual" })).status).toBe(302);
   await again.stop();

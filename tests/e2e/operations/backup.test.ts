@@ -81,7 +81,7 @@ test("a backup restored into an embedded database has all records, rows, chains,
   const dataDir = join(folder, "restored");
   const restored = await command(["restore", backup, "--data-dir", dataDir]);
   expect(restored.output).toMatch(/chain admin-log +intact over \d+ rows/);
-  expect(restored.output).toMatch(/^secret key +opens 1 stored upstream key\(s\)$/m);
+  expect(restored.output).toMatch(/^secret key +opens 1 stored secret\(s\): 1 keys of providers$/m);
   expect(restored.code).toBe(0);
 
   const again = await startGateway({ dataDir });
@@ -121,7 +121,7 @@ test("a backup is restored into an external PostgreSQL only if that is empty", a
   const anotherKey = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") };
   const restored = await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url], anotherKey);
   expect(restored).toMatchObject({ code: 0 });
-  expect(restored.output).toContain("opens 0 of 1 stored upstream keys, not that of providers ");
+  expect(restored.output).toContain("opens 0 of 1 stored secrets, not 1 keys of providers, first that of providers ");
   // Triggers and foreign keys are enabled again.
   const { rows } = await database.db.executeQuery<{ off: string; references: string }>({
     sql: `SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'O') AS off,

@@ -313,6 +313,7 @@ export const ABOUT_NOBODY = [
   "scim_groups",
   "scim_tokens",
   "sealed_compliance_reports",
+  "secret_names",
   "semantic_cache_config_groups",
   "semantic_cache_configs",
   "semantic_policies",

@@ -1,3 +1,4 @@
+import { personFactorContext } from "../../../kernel/seal-contexts.ts";
 import type { EndUserRow } from "../../../store/people/end-users.ts";
 import { backupCodeHash, takeStep, useBackupCode } from "../../../store/people/second-factors.ts";
 import type { Directory } from "../../writes/write.ts";
@@ -10,12 +11,9 @@ interface CodeCheckParts {
   readonly hashing: PasswordHashing;
 }
 
-/** Binds an encrypted secret to its user. */
-export const totpSealContext = (userId: string) => `end_users.totp:${userId}`;
-
 /** A correct code is consumed: of concurrent checks only one succeeds. */
 export async function totpIsRight({ directory }: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
-  const secret = directory.secrets.openOrNull(user.totp_secret_sealed, totpSealContext(user.id));
+  const secret = directory.secrets.openOrNull(user.totp_secret_sealed, personFactorContext(user.id));
   if (secret === null) return false;
   const step = stepOfCode(secret, code, directory.clock.now());
   return step !== null && (await takeStep(directory.db, user.id, step));

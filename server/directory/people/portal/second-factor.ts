@@ -1,4 +1,5 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
+import { personFactorContext } from "../../../kernel/seal-contexts.ts";
 import { endUserStore, type EndUserPatch, type EndUserRow } from "../../../store/people/end-users.ts";
 import { putBackupCodes, unusedBackupCodes } from "../../../store/people/second-factors.ts";
 import { invalidField, notFound } from "../../writes/records.ts";
@@ -8,7 +9,7 @@ import { type EnrolmentProof, proveEnrolment } from "../enrolment-proof.ts";
 import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
 import { newBackupCodes, readBackupCode } from "./backup-codes.ts";
-import { codeIsRight, totpIsRight, totpSealContext } from "./code-check.ts";
+import { codeIsRight, totpIsRight } from "./code-check.ts";
 import { hashingRequesterOf } from "./password-work.ts";
 import { reauthenticate, userActor, userRow, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
 import { newTotpSecret, otpauthUrl } from "./totp.ts";
@@ -77,7 +78,7 @@ export async function beginSecondFactor(
   const hashes = await Promise.all(
     codes.map((code) => logins.hashing.hashCode(readBackupCode(code)?.text ?? "", hashingRequesterOf(user))),
   );
-  const sealed = logins.directory.secrets.seal(secret, totpSealContext(user.id));
+  const sealed = logins.directory.secrets.seal(secret, personFactorContext(user.id));
   await changeFactor(logins, who, origin, "begin_2fa", async (row, change) => {
     if (row.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
     await putBackupCodes(change.trx, row.id, hashes);

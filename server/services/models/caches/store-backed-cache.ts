@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
+import { keptValueContext } from "../../../kernel/seal-contexts.ts";
 import type { Call } from "../../../road/call.ts";
 import type { CacheKind, CacheParts, CachedValue, StoredValue } from "./cache-store.ts";
 
@@ -89,7 +90,7 @@ export class StoreBackedCache<Value> {
     const row: StoredValue = {
       tenant_id: tenantId,
       name,
-      sealed: this.parts.secrets.seal(JSON.stringify(value), contextOf(name)),
+      sealed: this.parts.secrets.seal(JSON.stringify(value), keptValueContext(name)),
       expires_at: new Date(until),
     };
     // Only the newest value of a name is written.
@@ -155,7 +156,7 @@ export class StoreBackedCache<Value> {
   /** Null if it was sealed with another key. */
   private opened(name: string, sealed: string): Value | null {
     try {
-      return JSON.parse(this.parts.secrets.open(sealed, contextOf(name))) as Value;
+      return JSON.parse(this.parts.secrets.open(sealed, keptValueContext(name))) as Value;
     } catch (error) {
       this.parts.log.warn("stored_value_not_decrypted", { kind: this.kind.name, error: error as Error });
       return null;
@@ -182,10 +183,6 @@ async function inTime<Done>(work: Promise<Done>): Promise<Done> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function contextOf(name: string): string {
-  return `kept_signatures:${name}`;
 }
 
 function keyOf({ identity }: Call, id: string): string {

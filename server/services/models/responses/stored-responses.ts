@@ -101,7 +101,7 @@ export class StoredResponses {
     return askForResponse(call, model, place, query, this.parts);
   }
 
-  /** Deletes the response at its provider; refused until its usage is known. */
+  /** Deletes the response at its provider; refused until its usage is known, and under a legal hold of its tenant. */
   async delete(call: Call, place: ResponsePlace): Promise<Answer | Refusal> {
     const owner = ownerOf(call) as ResponseOwner;
     const { store, records } = this.parts;
@@ -109,6 +109,7 @@ export class StoredResponses {
       const row = await store.find(owner, place.id);
       if (row === undefined) return noSuchResponse(place.id);
       if (row.look_at !== null) return refuse("response_not_metered", undefined, { headers: { "retry-after": "1" } });
+      if (await store.isUnderLegalHold(owner.tenantId)) return refuse("legal_hold");
       const answer = await this.ask(call, place, { method: "DELETE", of: "response", query: "", stream: false });
       const gone = isRefusal(answer) ? answer.code === "response_not_found" : answer.status < 300;
       if (gone) {

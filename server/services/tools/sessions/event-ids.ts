@@ -10,13 +10,14 @@ const encoder = new TextEncoder();
 
 function passedEventId(secrets: SecretBox, owner: string, upstreamId: string): string {
   const id = Buffer.from(upstreamId).toString("base64url");
-  return `${id}.${secrets.hmac("mcp-event", `${owner}\n${id}`)}`;
+  return `${id}.${secrets.proofs("mcp-event", `${owner}\n${id}`)[0]}`;
 }
 
 /** The tool server's own event ID, as a header takes its bytes; null if it was not given to this caller. */
 export function upstreamEventId(secrets: SecretBox, owner: string, token: string): string | null {
   const [id = "", mac, ...rest] = token.split(".");
-  if (mac === undefined || rest.length > 0 || !isSameSecret(mac, secrets.hmac("mcp-event", `${owner}\n${id}`))) return null;
+  if (mac === undefined || rest.length > 0) return null;
+  if (!secrets.proofs("mcp-event", `${owner}\n${id}`).some((proof) => isSameSecret(mac, proof))) return null;
   return Buffer.from(id, "base64url").toString("latin1");
 }
 

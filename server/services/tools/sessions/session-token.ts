@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<string, ClientSupport>> = {
 export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientSupport): string {
   const id = Buffer.from(upstreamId).toString("base64url");
   const kind = addresses ? (apps ? "b" : "u") : apps ? "a" : "p";
-  return `${kind}.${id}.${secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`)}`;
+  return `${kind}.${id}.${secrets.proofs("mcp-session", `${kind}\n${owner}\n${id}`)[0]}`;
 }
 
 /** The tool server's own session ID; null if the token does not belong to this caller. */
@@ -36,6 +36,6 @@ export function upstreamSession(
   const [kind = "", id, mac] = token.split(".");
   const shows = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (shows === undefined || id === undefined || mac === undefined) return null;
-  const expected = secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`);
-  return isSameSecret(mac, expected) ? { id: text.decode(Buffer.from(id, "base64url")), shows } : null;
+  const proofs = secrets.proofs("mcp-session", `${kind}\n${owner}\n${id}`);
+  return proofs.some((proof) => isSameSecret(mac, proof)) ? { id: text.decode(Buffer.from(id, "base64url")), shows } : null;
 }

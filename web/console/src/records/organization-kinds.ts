@@ -67,7 +67,7 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "resource_group_id", "key_hint", "status", "access_mode", "last_used_at", "expires_at"],
     references: { resource_group_id: "resource-groups", end_user_id: "people" },
-    nulls: { allowed_skill_ids: "all" },
+    nulls: { allowed_skill_ids: "all", allowed_addresses: "every address" },
     refusal: keyRefusal,
     memberPermissions: { end_user_id: "users:write" },
     first: ["resource_group_id", "name", "access_mode", "expires_at"],
