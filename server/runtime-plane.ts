@@ -48,7 +48,12 @@ export function runtimePlane(
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
-  app.get(DOCUMENT, async (c) => c.body((await import("./runtime-document.ts")).runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
+  app.get(DOCUMENT, async (c) =>
+    c.body((await import("./runtime-document.ts")).runtimeDocumentText(), 200, {
+      "content-type": "application/json",
+      "cache-control": "no-cache",
+    }),
+  );
   app.get(ready, (c) => readiness(health, c.req.raw.url).then(({ status, body }) => c.json(body, status)));
   const inMessages = new FilesInMessages(services.files, services.room);
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
