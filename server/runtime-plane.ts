@@ -10,7 +10,6 @@ import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/http/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
-import { runtimeDocumentText } from "./runtime-document.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import { withFiles } from "./surfaces/files/with-files.ts";
 
@@ -49,7 +48,12 @@ export function runtimePlane(
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
-  app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
+  app.get(DOCUMENT, async (c) =>
+    c.body((await import("./runtime-document.ts")).runtimeDocumentText(), 200, {
+      "content-type": "application/json",
+      "cache-control": "no-cache",
+    }),
+  );
   app.get(ready, (c) => readiness(health, c.req.raw.url).then(({ status, body }) => c.json(body, status)));
   const inMessages = new FilesInMessages(services.files, services.room);
   for (const { surface, ...rest } of GOVERNED_ROUTES) {

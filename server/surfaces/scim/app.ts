@@ -9,14 +9,13 @@ import type { Log } from "../../kernel/log.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { readBody } from "../../road/request/read-body.ts";
 import { caselessObjectOf } from "../../wire/json/json-object.ts";
+import { SCIM_PATH } from "../../wire/scim/scim-path.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";
 import { utf8Of } from "../../wire/http/strict-input.ts";
 import { listDocument, resourceTypeDocuments, schemaDocuments, serviceProviderConfig } from "./discovery.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";
 import { groupEndpoint } from "./group-endpoint.ts";
 import { userEndpoint } from "./user-endpoint.ts";
-
-export const SCIM_PATH = "/scim/v2";
 
 export interface ScimParts {
   readonly directory: Directory;
