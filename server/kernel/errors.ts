@@ -1,4 +1,3 @@
-import { isDatabaseAway } from "./database-away.ts";
 import { networkReason } from "./http/network-reason.ts";
 
 /**
@@ -326,11 +325,6 @@ export const POLICY_REFUSALS: readonly ErrorCode[] = [
   "tool_result_too_large",
   "approval_required",
 ];
-
-/** The refusal for an unexpected exception: says if the database is unavailable; everything else goes only to the log. */
-export function internalErrorOf(error: unknown): Refusal {
-  return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");
-}
 
 export interface FieldError {
   /** Dotted path into the body, query or header set; empty for the whole. */

@@ -2,7 +2,8 @@ import { noteRefusedDeed } from "../../directory/provisioning/provisioning-log.t
 import { scimCallerOf, type ScimCaller } from "../../directory/provisioning/scim-tokens.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { namesTag } from "../../kernel/http/entity-tags.ts";
-import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
+import { httpStatusOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
