@@ -57,7 +57,8 @@ withBrowser.each(THIRDS)(
     }
     expect(findings).toEqual([]);
     expect(links.length).toBeGreaterThan(10);
-    expect(records).toBeGreaterThan(1);
+    // Few kinds have a record in a new gateway.
+    expect(records).toBeGreaterThan(0);
     await watched.context.close();
   },
 );
