@@ -49,6 +49,8 @@ test("usage is reported by the values of a label, and of calls without it", asyn
   expect(await byLabel("group_by=label:team")).toEqual({ search: 2, null: 1, ads: 1 });
   expect(await byLabel("group_by=label:feature")).toEqual({ null: 2, summaries: 1, "zürich trips": 1 });
   expect(await byLabel("group_by=label:nobody")).toEqual({ null: 4 });
+  // All calls of this model had the label.
+  expect(await byLabel("group_by=label:team&model=free")).toEqual({ ads: 1 });
   const all = (await usage("")).totals;
   const found = await usage("group_by=day,model,label:team");
   expect(found.totals).toEqual(all);
