@@ -68,6 +68,28 @@ withBrowser("saving a group of people keeps its members, who are added and remov
   await context.close();
 });
 
+withBrowser("a webhook's address and secret can be replaced, and are never shown", async () => {
+  const url = "http://127.0.0.1:1/first-address";
+  const { id } = await world.admin.post("/v1/admin/webhooks", { tenant_id: "default", name: "on-call", url });
+  const { page, context, problems } = await world.consolePage({ at: `/manage/webhooks/${id}` });
+  const settings = panel(page, "Settings");
+  expect(await settings.getByLabel("drift_finding.opened", { exact: true }).isChecked()).toBe(true);
+  const address = settings.getByLabel("URL", { exact: true });
+  const secret = settings.getByLabel("Signing secret", { exact: true });
+  expect([await address.inputValue(), await secret.inputValue(), await secret.getAttribute("type")]).toEqual(["", "", "password"]);
+  await address.fill("http://127.0.0.2:1/second-address");
+  await secret.fill(`whsec_${Buffer.alloc(32, 7).toString("base64")}`);
+  await saved(page);
+  expect(await world.admin.get(`/v1/admin/webhooks/${id}`)).toMatchObject({ url_origin: "http://127.0.0.2:1", has_signing_secret: true });
+  // Neither is sent again with other changes.
+  await settings.getByLabel("Name", { exact: true }).fill("on-call of the week");
+  await saved(page);
+  expect(await world.admin.get(`/v1/admin/webhooks/${id}`)).toMatchObject({ name: "on-call of the week", has_signing_secret: true });
+  expect(await page.content()).not.toMatch(/first-address|second-address|whsec_/);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("an edit form offers no empty choice for a field with a value", async () => {
   await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict", display_name: "Strict", admin_two_factor: "required" });
   const { page, context, problems } = await world.consolePage({ at: "/manage/tenants/strict" });

@@ -104,7 +104,10 @@ export class Judge {
         verdict =
           judgeReply.kind === "failed" ? { kind: "failed", reason: judgeReply.reason } : readJudgeVerdict(judgeReply.text, prompt.check);
         nested.row.semantic_policy_id = policy.id;
-        nested.row.custom_metadata = { semantic_policy: recordedVerdict(policy, SURFACES[surface].direction, verdict) };
+        nested.row.custom_metadata = {
+          ...(nested.row.custom_metadata as object | null | undefined),
+          semantic_policy: recordedVerdict(policy, SURFACES[surface].direction, verdict),
+        };
       },
     });
     if (reply.kind === "said") return { verdict, unfit: false };

@@ -4,6 +4,7 @@ import type { Refusal } from "../../kernel/errors.ts";
 import type { OwnCall } from "../../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "../call.ts";
 import { addTag, hasTag } from "../record/add-tag.ts";
+import { inheritLabels } from "../record/labels.ts";
 import { openCall } from "../record/open.ts";
 import type { Answer, WholeAnswer } from "../answer.ts";
 
@@ -71,6 +72,7 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedCal
   const call = openCall({ method: "POST", url: `http://gateway${path}`, headers: new Headers() }, parent.ip, audit, clock);
   const row: Record<string, unknown> = call.row;
   for (const field of INHERITED) if (parent.row[field] != null) row[field] = parent.row[field];
+  inheritLabels(parent, call);
   // Calls made for a replay are not actions of the AI System either.
   if (hasTag(parent, "replay")) addTag(call, "replay");
   call.row.correlation_id = parent.row.correlation_id ?? null;

@@ -26,6 +26,12 @@ export function noteLabels(call: Call): Refusal | null {
   return null;
 }
 
+/** Gives a call that is made for another one its labels, as it is paid for like that one. */
+export function inheritLabels(parent: Call, call: Call): void {
+  const { labels } = (parent.row.custom_metadata ?? {}) as { labels?: object };
+  if (labels !== undefined) call.row.custom_metadata = { labels };
+}
+
 /** Adds a label, or returns what is wrong with it. */
 function readInto(labels: Map<string, string>, pair: string): string | null {
   const at = pair.indexOf("=");

@@ -39,13 +39,17 @@ function textOf({ event, data, tenantId }: WebhookMessage): string {
   }
 }
 
-/** Names come from tool servers and callers: none may become a link, a mention of everybody, or other markup. */
+/** Between characters that mean something only together. */
+const UNSEEN = "\u200b";
+
+/** Names come from tool servers and callers: none may become a link, a mention of everybody, or other markup, in any of the chats. */
 function escaped(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    .replaceAll(/[*_~`]/g, "\u200b$&");
+    .replaceAll(/[*_~`]/g, `${UNSEEN}$&`)
+    .replaceAll(/[@\]]|:(?=\/\/)|(?<=\w)\.(?=[a-z]{2})/gi, `$&${UNSEEN}`);
 }
 
 function cut(text: string): string {

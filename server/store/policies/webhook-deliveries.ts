@@ -21,7 +21,10 @@ export async function queueWebhookMessage(
     .execute();
 }
 
-/** Leases due deliveries for `leaseMs`, taking turns between tenants, so that none waits for the unresponsive receivers of another. */
+/**
+ * Leases due deliveries for `leaseMs`, taking turns between tenants, so that none waits for the unresponsive receivers of another. Within a
+ * tenant the webhook that was tried longest ago comes first, so that one without answers does not hold up the others.
+ */
 export async function takeWebhookDeliveries(
   db: Database,
   leaseMs: number,
@@ -30,9 +33,12 @@ export async function takeWebhookDeliveries(
   const { rows } = await sql<WebhookDeliveryRow>`
     WITH due AS (
       SELECT d.id FROM webhook_deliveries d JOIN (
-        SELECT w.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.due_at) AS turn
-        FROM webhook_deliveries w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
-        WHERE w.due_at <= now()) waiting USING (id)
+        SELECT n.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY n.tenant_id ORDER BY n.nth, n.tried_at NULLS FIRST, n.due_at) AS turn
+        FROM (
+          SELECT m.id, m.tenant_id, m.due_at, row_number() OVER (PARTITION BY m.webhook_id ORDER BY m.due_at) AS nth,
+            greatest(w.last_delivered_at, w.last_failed_at) AS tried_at
+          FROM webhook_deliveries m JOIN webhooks w ON w.id = m.webhook_id WHERE m.due_at <= now()) n
+        LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)) waiting USING (id)
       WHERE d.due_at <= now() AND waiting.turn <= ${mostOfOne}
       ORDER BY waiting.turn, d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
     ), taken AS (

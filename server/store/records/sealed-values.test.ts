@@ -106,6 +106,15 @@ test("every kind of stored secret is encrypted again, also after the work was br
   expect((await resealAll(database.db, boxes)).size).toBe(0);
 });
 
+test("many records with numbers as keys are all encrypted again", async () => {
+  const { db } = database;
+  const place = SEALED_PLACES.find(({ table }) => table === "tool_letters") as SealedPlace;
+  const sealed = secretBox(former).seal("a message", place.context({ id: "", recipient: "one" }));
+  await sql`INSERT INTO tool_letters (recipient, body) SELECT 'one', ${sealed} FROM generate_series(1, 1100)`.execute(db);
+  expect((await resealAll(db, boxes)).get(place.kind)).toBe(1_100);
+  await sql`DELETE FROM tool_letters`.execute(db);
+});
+
 test("a secret that is replaced while it is encrypted again stays as it was written", async () => {
   const place = SEALED_PLACES[0] as SealedPlace;
   await store(database, place, "of before");

@@ -18,7 +18,8 @@ const PAGE = 500;
 /** The records with encrypted values in a place, in the order of their keys; `most` of them if given. */
 export async function* sealedRecords(db: Database, place: SealedPlace, most = Number.POSITIVE_INFINITY): AsyncGenerator<SealedRecord> {
   const { table, column, key, also = [] } = place;
-  const refs = sql.join(key.map((name) => sql.ref(name)));
+  // With the table, because the columns that are shown are texts of the same names, in another order.
+  const refs = sql.join(key.map((name) => sql.ref(`${table}.${name}`)));
   const shown = sql.join([...key, ...also].map((name) => sql`${sql.ref(name)}::text AS ${sql.ref(name)}`));
   let last: readonly string[] | null = null;
   for (let left = most; left > 0; left -= PAGE) {

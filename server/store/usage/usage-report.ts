@@ -65,7 +65,7 @@ function totalsWith({ tenantId, from, to, label }: UsageScope, dividedBy: string
   if (dividedBy === undefined) return sql`(SELECT *, NULL AS label_value FROM usage_hourly WHERE ${within})`;
   const columns = sql.join(["tenant_id", "hour", "resource_group_id", "api_key_id", "llm_model_used"].map((name) => sql.ref(name)));
   const sums = [...SUMS, "cost_micro_usd"];
-  // What calls with the label used is taken away from those without it.
+  // What calls with the label used is taken away from those without it, which may leave nothing.
   return sql`(
       SELECT ${columns}, NULL AS label_value, ${sql.join(sums.map((name) => sql.ref(name)))} FROM usage_hourly WHERE ${within}
       UNION ALL SELECT ${columns}, NULL, ${sql.join(sums.map((name) => sql`-${sql.ref(name)}`))} FROM ${labelled(dividedBy)}
@@ -113,7 +113,7 @@ export async function readUsage(
       ])}
       FROM ${hours} u ${sql.raw(SURVIVING_GROUPS)}
         WHERE (${resourceGroupId ?? null}::text IS NULL OR ${sql.raw(SURVIVING_GROUP)} IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
-      GROUP BY ${sql.join(dividedBy.map((_, at) => sql.raw(String(at + 1))))})
+      GROUP BY ${sql.join(dividedBy.map((_, at) => sql.raw(String(at + 1))))}${label === undefined ? sql`` : sql` HAVING sum(u.requests) <> 0`})
     SELECT (SELECT count(*)::int FROM parts) AS total,
       (SELECT row_to_json(t) FROM (SELECT ${sql.join([...SUMS, "cost" as const].map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint AS ${sql.ref(name)}`))} FROM parts) t) AS totals,
       (SELECT coalesce(json_agg(q), '[]'::json) FROM (

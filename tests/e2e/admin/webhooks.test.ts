@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { sql } from "kysely";
 import { requestApproval } from "../../../server/directory/tools/approvals.ts";
 import type { Directory } from "../../../server/directory/writes/write.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
+import { raiseAlert } from "../../../server/store/policies/raise-alert.ts";
 import { type DatabaseConnection, openDatabase } from "../../../server/store/database.ts";
 import { approvalDemand } from "../../support/records/approvals.ts";
 import { serveModels, type Served, signIn } from "../../support/worlds/admin.ts";
@@ -122,6 +124,44 @@ test("a chat gets a text in which no name is markup", async () => {
   expect(text).not.toContain(" *all*");
 });
 
+test("no name becomes a link or a mention in any of the chats", async () => {
+  const { id } = await create({
+    name: "@here [pay](https://evil.example/x) www.evil.example @everyone",
+    url: hook("/chats"),
+    format: "slack",
+  });
+  await world.admin.request("POST", `/v1/admin/webhooks/${id}/test`);
+  const [message] = await arrived("/chats");
+  const { text } = JSON.parse((message as Delivered).body);
+  for (const active of ["@here", "@everyone", "](", "://", "evil.example"]) expect(text).not.toContain(active);
+  expect(text.replaceAll("\u200b", "")).toContain("@here [pay](https://evil.example/x) www.evil.example @everyone");
+});
+
+test("an alert that is raised while a webhook is being deleted is kept", async () => {
+  const { id } = await create({ name: "leaving", url: hook("/leaving") });
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  const deleted = Promise.withResolvers<void>();
+  const other = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
+  const deletion = other.db.transaction().execute(async (trx) => {
+    await trx.deleteFrom("webhooks").where("id", "=", id).execute();
+    deleted.resolve();
+    await isReleased;
+  });
+  await deleted.promise;
+  const alert = { tenant_id: "default", alert_type: "quota_warning", severity: "warning", title: "t", message: "m", group_id: null };
+  const raised = raiseAlert(connection.db, { ...alert, threshold_value: 1, current_value: 1, crossing: "while-deleted", expires_at: null });
+  const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`;
+  const watch = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
+  await until(
+    async () => (await waiting.execute(watch.db)).rows[0]?.n ?? 0,
+    (n) => n > 0,
+  );
+  release();
+  await deletion;
+  expect(await raised).toBe(true);
+  await Promise.all([other.close(), watch.close()]);
+});
+
 test("requests for approval are sent without their arguments, and drift findings", async () => {
   await create({ name: "people", url: hook("/people"), events: ["approval.requested", "drift_finding.opened"] });
   const { db } = connection;
@@ -170,6 +210,35 @@ test("a receiver that never answers holds up nobody else", async () => {
   await arrived("/prompt");
   expect(at("/silent").length).toBeLessThan(10);
   open.resolve(new Response(null, { status: 204 }));
+});
+
+test("a receiver with many messages and no answer does not hold up the tenant's other webhooks", async () => {
+  const pending: (() => void)[] = [];
+  answer = (path) => {
+    if (path !== "/slow") return new Response(null, { status: 204 });
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    pending.push(() => resolve(new Response(null, { status: 500 })));
+    return promise;
+  };
+  const slow = await create({ name: "slow", url: hook("/slow") });
+  for (let one = 0; one < 10; one++) await world.admin.request("POST", `/v1/admin/webhooks/${slow.id}/test`);
+  await arrived("/slow", 4);
+  pending.shift()?.();
+  await until(
+    () => read(slow.id),
+    (one) => one.last_failed_at !== null,
+  );
+  await arrived("/slow", 5);
+  const other = await create({ name: "other", url: hook("/other") });
+  await world.admin.request("POST", `/v1/admin/webhooks/${other.id}/test`);
+  pending.shift()?.();
+  await arrived("/other");
+  const before = delivered.slice(
+    0,
+    delivered.findIndex(({ path }) => path === "/other"),
+  );
+  expect(before.map(({ path }) => path)).toEqual(Array(5).fill("/slow"));
+  for (const end of pending) end();
 });
 
 test("a webhook gets only what it wants, of its own tenant, while it is on", async () => {

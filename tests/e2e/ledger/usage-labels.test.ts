@@ -3,6 +3,7 @@ import OpenAI from "openai";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { type DatabaseConnection, openDatabase } from "../../../server/store/database.ts";
 import { rowOf, serveModels, type Served, signIn } from "../../support/worlds/admin.ts";
+import { startFakeJudge } from "../../support/vendors/fake-judge.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
@@ -49,6 +50,8 @@ test("usage is reported by the values of a label, and of calls without it", asyn
   expect(await byLabel("group_by=label:team")).toEqual({ search: 2, null: 1, ads: 1 });
   expect(await byLabel("group_by=label:feature")).toEqual({ null: 2, summaries: 1, "zürich trips": 1 });
   expect(await byLabel("group_by=label:nobody")).toEqual({ null: 4 });
+  // All calls of this model had the label.
+  expect(await byLabel("group_by=label:team&model=free")).toEqual({ ads: 1 });
   const all = (await usage("")).totals;
   const found = await usage("group_by=day,model,label:team");
   expect(found.totals).toEqual(all);
@@ -141,6 +144,31 @@ test("the lines of a batch job have the labels of the call that submitted it", a
       )
     )["batches"],
   ).toBe(2);
+});
+
+test("calls that the gateway makes for a call have its labels", async () => {
+  const judge = startFakeJudge();
+  const tenant = { tenant_id: "default" };
+  const format = { api_format: "openai", api_key: "sk-judge-secret-0000001" };
+  await world.admin.post("/v1/admin/providers", { ...tenant, ...format, provider_key: "j", name: "j", base_url: judge.baseUrl });
+  const { id } = await world.admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "j", mode: "chat" });
+  const policy = await world.admin.post("/v1/admin/semantic-policies", {
+    ...{ ...tenant, name: "no dragons", constraint_text: "Nothing may speak of dragons.", judge_model_id: id },
+    ...{ resource_group_ids: [served.groupId], surfaces: ["chat_input"], action: "block", mode: "enforce", on_judge_failure: "block" },
+  });
+  await ask("team=judged");
+  const found = await until(
+    async () => (await usage("label=team=judged&group_by=model")).usage,
+    (parts) => parts.length >= 2,
+  );
+  expect(found.map((part: any) => [part.model, part.requests])).toEqual([
+    ["dear", 1],
+    ["judge-1", 1],
+  ]);
+  const row = await rowOf(world.admin, { semantic_policy_id: policy.id, proxy_subtype: "semantic_policy_judge" });
+  expect(row.custom_metadata).toMatchObject({ labels: { team: "judged" }, semantic_policy: expect.anything() });
+  expect((await world.admin.request("DELETE", `/v1/admin/semantic-policies/${policy.id}`)).status).toBe(204);
+  await judge.stop();
 });
 
 test("an hour's reports have at most a thousand values; calls with more count as calls without the label", async () => {

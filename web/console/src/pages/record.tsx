@@ -182,11 +182,12 @@ function factLabel(record: ApiRecord, member: string): string {
 const isEmpty = (value: unknown) => value === undefined || value === null || value === "";
 
 /**
- * The schema of an update. Lists that reads do not return are left out: they would start empty and be saved as complete. Members with a
- * value that cannot be null are required, because omitting one changes nothing.
+ * The schema of an update. Lists that reads do not return are left out: they would start empty and be saved as complete. What is only
+ * written starts empty, and is saved if something is entered. Members with a value that cannot be null are required, because omitting one changes nothing.
  */
 function changeSchema(document: ApiDocument, body: ApiSchema, record: ApiRecord): ApiSchema {
-  const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => member in record || isSecret(member)));
+  const isOffered = (member: string) => member in record || isSecret(member) || `has_${member}` in record;
+  const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => isOffered(member)));
   const required = Object.entries(properties)
     .filter(([member, given]) => {
       const { schema, nullable } = resolvedSchema(document, given);

@@ -52,7 +52,8 @@ export function ChoicesField({
         {choices.map((choice) => (
           <CheckboxField
             key={choice}
-            label={memberLabel(choice)}
+            // Events are named as programs get them.
+            label={choice.includes(".") ? choice : memberLabel(choice)}
             checked={value.includes(choice)}
             onChange={({ target }) => onChange(target.checked ? [...value, choice] : value.filter((one) => one !== choice))}
           />

@@ -29,7 +29,7 @@ interface SchemaFieldProps {
   readonly required?: boolean;
 }
 
-const SECRETS = /^(?:password|api_key|client_secret|credentials?)$/;
+const SECRETS = /^(?:password|api_key|(?:client|signing)_secret|credentials?)$/;
 const LONG_TEXT = 1_000;
 const NOT_SET = "";
 
