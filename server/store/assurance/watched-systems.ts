@@ -10,12 +10,12 @@ export interface WatchedSystem {
   readonly news: string;
 }
 
-/** All systems watched for drift (those not retired) with their change markers, in one statement however many there are. */
 /** Whether any system is watched; cheaper than reading how they stand. */
 export async function areSystemsWatched(db: Database): Promise<boolean> {
   return (await db.selectFrom("ai_systems").select("id").where("lifecycle_state", "<>", "retired").limit(1).execute()).length > 0;
 }
 
+/** All systems watched for drift (those not retired) with their change markers, in one statement however many there are. */
 export async function watchedSystems(db: Database): Promise<WatchedSystem[]> {
   const { rows } = await sql<WatchedSystem>`
     WITH changes AS (SELECT tenant_id, max(version) AS newest FROM config_changes GROUP BY tenant_id),

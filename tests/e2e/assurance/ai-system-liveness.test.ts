@@ -154,6 +154,8 @@ test("a chain whose process is gone is one finding, however often other chains a
     await client.query(
       "INSERT INTO audit_chains (chain_id, writer, head_seq, head_hash, created_at, updated_at) VALUES ('gone', 'gone', 5, repeat('0', 64), '2026-01-02T03:04:05Z', now() - interval '1 hour')",
     );
+    // Systems without a call are looked at once a minute.
+    await ask("hello");
     const unsigned = async () => (await open()).filter(({ kind }) => kind === "control_liveness");
     const [found] = await until(unsigned, (all) => all.length > 0);
     expect(found).toMatchObject({ severity: "high", subject: "checkpoints since 2026-01-02T03:04:05.000Z" });
