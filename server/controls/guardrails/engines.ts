@@ -12,8 +12,8 @@ import type { BoundEngine } from "./surface-guard.ts";
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
-/** What engines take for a name or code although it stands for a value that was redacted before. */
-const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
+/** A placeholder of a value that was redacted before, or what is between its brackets. */
+const PLACEHOLDER = /^\[?(REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -57,7 +57,7 @@ export async function askEngines(
   for (const { bound, verdict } of verdicts) {
     const values =
       verdict.kind === "found" && bound.engine.action === "redact"
-        ? (verdict.values ?? []).filter(({ value }) => !PLACEHOLDER.test(value))
+        ? (verdict.values ?? []).filter(({ value }) => !isPlaceholder(value, text))
         : null;
     if (redactFound === null || values === null) settle(run, bound, verdict);
     else if (values.length > 0) found.push([bound, values]);
@@ -70,6 +70,12 @@ export async function askEngines(
   run.recall(beside.outcome);
   if (values.isIncomplete) run.noteInspectionFailed();
   return true;
+}
+
+/** Whether an engine took a placeholder for a name or code. Without brackets in the text it is one. */
+function isPlaceholder(value: string, text: string): boolean {
+  const [, name] = PLACEHOLDER.exec(value) ?? [];
+  return name !== undefined && !text.replaceAll(`[${name}]`, "").includes(name);
 }
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
