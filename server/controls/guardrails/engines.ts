@@ -13,7 +13,7 @@ export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["pro
 
 const TIMEOUT_MS = 3_000;
 /** A placeholder of a value that was redacted before, or what is between its brackets. */
-const PLACEHOLDER = /^\[?(REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
+const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|([A-Z][A-Z_]{0,40}_\d{1,7}))\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -72,10 +72,12 @@ export async function askEngines(
   return true;
 }
 
-/** Whether an engine took a placeholder for a name or code. Without brackets in the text it is one. */
+/** Whether an engine took a placeholder for a name or code. What stands in the text without brackets may be one. */
 function isPlaceholder(value: string, text: string): boolean {
-  const [, name] = PLACEHOLDER.exec(value) ?? [];
-  return name !== undefined && !text.replaceAll(`[${name}]`, "").includes(name);
+  const match = PLACEHOLDER.exec(value);
+  if (match === null) return false;
+  const [, name] = match;
+  return name === undefined || !text.replaceAll(`[${name}]`, "").includes(name);
 }
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {

@@ -134,7 +134,11 @@ export class Sender {
       const outcome = given === null || isRefusal(answer) ? refusedOutcome(call, refusal) : answeredOutcome(answer);
       const rest = given ?? surface.streamError(shownRefusal(call, refusal), call, null);
       content.add(rest);
-      closeRecord(call, { ...outcome, status: LATE_STATUS }, { bytes: content.bytes, ...content.close(storedBodies(call), undefined, call.hidden), headers });
+      closeRecord(
+        call,
+        { ...outcome, status: LATE_STATUS },
+        { bytes: content.bytes, ...content.close(storedBodies(call), undefined, call.hidden), headers },
+      );
       if (await this.sealed(call)) return inOnePiece(rest, headers);
       this.parts.unrecorded("audit_unavailable");
       return inOnePiece(surface.streamError(refuse("audit_unavailable"), call, null), headers);

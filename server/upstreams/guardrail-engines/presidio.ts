@@ -28,10 +28,7 @@ export function presidio(outbound: Outbound): Engine {
         if (from === null || to === null || from >= to || typeof type !== "string" || numberOf(score) === null)
           return failed("the engine gave no verdict");
         if ((numberOf(score) ?? 0) < threshold) continue;
-        values.push({
-          value: question.text.slice(from, to),
-          category: categoryOf(type),
-        });
+        values.push({ value: question.text.slice(from, to), category: categoryOf(type) });
       }
       return values.length === 0 ? CLEAR : { kind: "found", check: "pii", values };
     },

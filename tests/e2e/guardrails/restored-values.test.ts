@@ -204,7 +204,7 @@ describe("with OpenAI's client", () => {
   });
 
   describe.each([false, true])("a placeholder that the model repeats a hundred thousand times (streamed: %p)", (stream) => {
-    const mail = `${"a".repeat(60)}@${"b".repeat(50)}.example.com`;
+    const mail = `${"a".repeat(60)}@example.com`;
     const COUNT = 100_000;
     const frames = () => chat.frames(Array.from({ length: 1_000 }, () => "[EMAIL_1]".repeat(COUNT / 1_000)));
 
@@ -225,7 +225,7 @@ describe("with OpenAI's client", () => {
 
   test("a value that is long only by invisible characters keeps the usual placeholder", async () => {
     answer = () => Response.json(chat.whole("[CREDIT_CARD_1]".repeat(1_000)));
-    expect(await said(`Card 4111${"\u200b".repeat(100_000)}1111 1111 1111`)).toBe("[CREDIT_CARD_1]".repeat(1_000));
+    expect(await said(`Card 4111${"\u200b".repeat(50_000)}1111 1111 1111`)).toBe("[CREDIT_CARD_1]".repeat(1_000));
     expect(vendor.seen[0]?.body).toContain("Card [REDACTED:credit_card]");
   });
 
@@ -233,19 +233,18 @@ describe("with OpenAI's client", () => {
     const { admin } = world;
     const provider = { provider_key: "other", api_format: "openai", base_url: `${vendor.origin}/other/v1`, api_key: "vendor-secret-0002" };
     await admin.post("/v1/admin/providers", { ...tenant, ...provider });
-    const model = { ...tenant, name: "other", model_name: "other", provider: "other", modes: ["chat"], enabled: true };
-    const { id } = await admin.post("/v1/admin/llms", model);
-    await admin.post(`/v1/admin/resource-groups/${groupId}/llm-models`, { model_ids: [id] });
+    await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", routing_strategy: "ordered" });
+    const member = { ...tenant, mode: "chat", group_ids: [groupId], routing_group_id: "either" };
+    await admin.post("/v1/admin/llms", { ...member, name: "either-1", provider: "openai-chat", routing_weight: 2 });
+    await admin.post("/v1/admin/llms", { ...member, name: "either-2", provider: "other", routing_weight: 1 });
     answer = ({ path }) =>
       path.startsWith("/other")
         ? Response.json(chat.whole("Dear [EMAIL_1]"))
         : Response.json({ error: { message: "[EMAIL_1] is too much" } }, { status: 503 });
-    const given = await client().chat.completions.create({
-      model: "openai-chat",
-      messages: [{ role: "user", content: `I am ${MAIL}` }],
-      ...({ fallbacks: ["other"] } as object),
-    });
+    const messages = [{ role: "user" as const, content: `I am ${MAIL}` }];
+    const given = await client().chat.completions.create({ model: "either", messages });
     expect(given.choices[0]?.message.content).toBe(`Dear ${MAIL}`);
-    expect(vendor.seen.map(({ body }) => body.includes("[EMAIL_1]") && !body.includes("example.com"))).not.toContain(false);
+    expect(vendor.seen.at(-1)?.path).toStartWith("/other");
+    for (const { body } of vendor.seen) expect(body).toContain("I am [EMAIL_1]");
   });
 });
