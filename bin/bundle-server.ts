@@ -21,6 +21,8 @@ await Bun.build({
     {
       name: "own addresses",
       setup(build) {
+        // Packages that the source loads at first use stay where npm put them, because a bundle is held in memory as a whole.
+        build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => (kind === "dynamic-import" ? { path, external: true } : undefined));
         build.onLoad({ filter: /\.(ts|mjs|js)$/ }, ({ path, loader }) => {
           return { loader, contents: readFileSync(path, "utf8").replaceAll(OWN_ADDRESS, JSON.stringify(pathToFileURL(path).href)) };
         });

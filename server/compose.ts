@@ -190,6 +190,7 @@ export async function compose(
 /** Resolves with how another process of the group ended, unless all of them sealed their rows. */
 async function drain(plane: Plane, runtime: Runtime, group: ProcessGroup, drainSeconds: number): Promise<string | null> {
   runtime.services.portal.feed.endAll();
+  runtime.services.realtime.leave();
   const [othersEnd] = await Promise.all([
     group.stop(drainSeconds),
     plane.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),

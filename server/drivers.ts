@@ -3,6 +3,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration/configuration.ts";
 import { goesByProxy } from "./runtime/by-proxy.ts";
 import { type Outbound, outbound } from "./runtime/outbound.ts";
+import { type OutboundSockets, outboundSockets } from "./runtime/outbound-socket.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
 import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
@@ -40,7 +41,7 @@ export function upstreamOf(config: Configuration, clock: Clock) {
     // Callers choose these URLs and see the content. Private addresses are allowed only for URLs set by an administrator.
     media: outbound({ allowPrivate: false, isLeftToProxy }),
     isLeftToProxy,
-    providers: providerDrivers(out, clock),
+    providers: providerDrivers(out, clock, outboundSockets({ allowPrivate: config.allowPrivateUpstreams })),
     batches: batchDrivers(out, clock),
   };
 }
@@ -51,9 +52,9 @@ function leftToProxy({ proxyRefusesPrivate }: Configuration): (to: URL) => boole
 }
 
 /** One driver for each format that a provider's record may name. */
-export function providerDrivers(out: Outbound, clock: Clock) {
+export function providerDrivers(out: Outbound, clock: Clock, sockets?: OutboundSockets) {
   return {
-    openai: openaiProvider(out),
+    openai: openaiProvider(out, sockets),
     azure_openai: azureOpenaiProvider(out),
     azure_speech: azureSpeechProvider(out),
     anthropic: anthropicProvider(out),

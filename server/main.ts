@@ -27,6 +27,7 @@ import { ConfigurationError } from "./kernel/configuration/read-variable.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { readSecretFiles } from "./kernel/configuration/secret-files.ts";
 import { onParentExit } from "./runtime/parent-process.ts";
+import { giveBackUnusedCode } from "./runtime/unused-code.ts";
 import { ListenError } from "./runtime/serve.ts";
 import { catalogMembers } from "./directory/models/catalog/fill.ts";
 import { logUnhandledRejections } from "./runtime/unhandled-rejections.ts";
@@ -48,6 +49,10 @@ const EXPECTED = [
   ChainUnproven,
 ];
 
+/** What a start leaves to do has been done by then. */
+const SETTLED_MS = 10_000;
+const afterStart = () => void setTimeout(giveBackUnusedCode, SETTLED_MS).unref();
+
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
@@ -59,6 +64,7 @@ async function start(): Promise<void> {
   const group = size === 1 ? {} : { group: firstProcess({ size, homeDir: resolve(config.dataDir), env: process.env, log }) };
   const gateway = await compose(config, process.env, log, group);
   process.stdout.write(welcome(gateway, config));
+  afterStart();
   await stop(gateway, await stopped);
 }
 
@@ -74,6 +80,7 @@ async function member(): Promise<void> {
   const group = memberProcess(channel, settings, (drain) => stopRequest.resolve({ notice: 0, drain }));
   const gateway = await compose(config, {}, log, { group });
   channel.tell("ready");
+  afterStart();
   const { notice, drain } = await stopped;
   gateway.leave();
   await delay(notice * 1000);

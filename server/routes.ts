@@ -52,6 +52,7 @@ import type { BatchService } from "./services/batch/batch-service.ts";
 import { BATCH_SURFACES } from "./surfaces/batch/routes.ts";
 import { VIDEO_SURFACES } from "./surfaces/videos/routes.ts";
 import { FILE_SURFACES } from "./surfaces/files/routes.ts";
+import { REALTIME_ROUTE, type RealtimeService } from "./surfaces/realtime/realtime-route.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
@@ -61,7 +62,7 @@ import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What surfaces need in addition to the road. */
-export interface Services extends IngestServices {
+export interface Services extends IngestServices, RealtimeService {
   readonly models: Dispatch;
   /** Responses stored at providers. */
   readonly responses: StoredResponses;
@@ -88,6 +89,8 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
   readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
+  /** Handles its requests around the road; the road alone does when left out. */
+  readonly accept?: (services: Services) => (route: GovernedRoute, request: Request, ip: string) => Promise<Response>;
   /** Documentation of portal routes; that of other routes is in surfaces/openapi/runtime-routes.ts. */
   readonly described?: DescribedRoute;
 }
@@ -122,6 +125,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ...OPENAI_ROUTES,
   ...azureRoutes<Services, Governed>(OPENAI_ROUTES),
   ...RERANK_ROUTES,
+  REALTIME_ROUTE,
   ...VIDEO_SURFACES,
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },
   {

@@ -10,7 +10,6 @@ import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/http/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
-import { runtimeDocumentText } from "./runtime-document.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import { withFiles } from "./surfaces/files/with-files.ts";
 
@@ -49,12 +48,19 @@ export function runtimePlane(
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
-  app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
+  app.get(DOCUMENT, async (c) =>
+    c.body((await import("./runtime-document.ts")).runtimeDocumentText(), 200, {
+      "content-type": "application/json",
+      "cache-control": "no-cache",
+    }),
+  );
   app.get(ready, (c) => readiness(health, c.req.raw.url).then(({ status, body }) => c.json(body, status)));
   const inMessages = new FilesInMessages(services.files, services.room);
-  for (const { surface, ...rest } of GOVERNED_ROUTES) {
+  for (const { surface, accept, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: withFiles(inMessages, typeof surface === "function" ? surface(services) : surface) };
+    const accepts = accept?.(services);
     app.on(rest.method, rest.path, (c) => {
+      if (accepts !== undefined && c.req.raw.method === rest.method) return accepts(route, c.req.raw, c.env.ip);
       const way = wayOf(c.req.raw);
       // A HEAD request is served by its GET route without the body, and is not cached; nor are long paths, which are unlikely to recur.
       if (c.req.raw.method === rest.method && way.length <= MAX_PATH_LENGTH) ways.set(way, route);
@@ -89,6 +95,8 @@ export function runtimePlane(
     // Almost no call has an Origin header: only those from web pages do.
     if (!request.headers.has("origin") && !opened) return answer(request, info);
     const answered = preflight(request, origins) ?? answer(request, info);
+    // Browsers ask for no permission to open a WebSocket, which carries its own credential.
+    if (request.headers.has("upgrade")) return answered;
     return answered instanceof Promise
       ? answered.then((response) => withCorsHeaders(request, response, origins))
       : withCorsHeaders(request, answered, origins);

@@ -10,7 +10,6 @@ import { type upstreamOf, usageVendors } from "../drivers.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
-import { pathOf } from "../kernel/http/request-path.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { MetricFigures, Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -24,9 +23,8 @@ import { tryImport } from "../services/usage-import/try-import.ts";
 import { givesUpTokens } from "../services/tools/authorization/give-up-tokens.ts";
 import { toolServerDiscovery } from "../services/tools/definitions/discovery.ts";
 import type { Database } from "../store/database.ts";
-import { adminApp } from "../surfaces/admin/app.ts";
+import { controlApps } from "../surfaces/admin/control-apps.ts";
 import { agentSend } from "../upstreams/agents/agent-send.ts";
-import { SCIM_PATH, scimApp } from "../surfaces/scim/app.ts";
 import { issuerDocuments } from "../upstreams/identity/issuer-documents.ts";
 import { oidcClient } from "../upstreams/identity/oidc-client.ts";
 import { samlClient } from "../upstreams/identity/saml-client.ts";
@@ -74,54 +72,50 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const failures = openSharedFailures("admin", config, parts);
   const saml = samlClient();
   const askTools = withSseServers(toolServerSend(upstream.outbound));
-  const app = config.roles.includes("control")
-    ? adminApp({
-        db,
-        secrets,
-        clock,
-        log,
-        upstream,
-        toolServers: toolServerDiscovery(askTools, config.mcpStatelessProbe, config.allowPrivateUpstreams),
-        giveUpTokens: givesUpTokens({ db, secrets, clock, send: askTools, allowPrivate: config.allowPrivateUpstreams }),
-        agentCards: cardDiscovery(agentSend(upstream.outbound)),
-        gitBundles: readGitBundle,
-        tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),
-        signOn: {
-          oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),
-          saml,
-          keys: new KeySets(issuerDocuments(upstream.outbound), clock),
-        },
-        adminPublicUrl: config.adminPublicUrl,
-        publicUrl: config.publicUrl,
-        jwtExpirySeconds: config.jwtExpirySeconds,
-        fallbackJudge: config.judgeModel ?? null,
-        learning: config.learning,
-        signingKey,
-        passwords: { ...hashing, hashPassword },
-        attempts,
-        sharedFailures: failures,
-        refused: (reason) => metrics.adminRefused(reason),
-        ...welcomeOf(config, log),
-        gatewayOrigins,
-        tryScript: scriptTrial(runtime?.skills ?? null),
-        searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
-        tryPolicy: policyBench(runtime?.judging ?? null),
-        health,
-        liveChain: () => runtime?.ledger.status() ?? null,
-        verified: ({ verdict, unacknowledged }) => metrics.chainVerified(verdict, verdict !== "intact" && unacknowledged === 0),
-      })
-    : healthOnly(health);
-  const scim = scimApp({
-    directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
-    log,
-    publicUrl: config.adminPublicUrl,
-  });
-  const served = config.roles.includes("control")
-    ? {
-        fetch: (request: Request, info: { ip: string }) =>
-          pathOf(request.url).startsWith(`${SCIM_PATH}/`) ? scim.fetch(request, info) : app.fetch(request, info),
-      }
-    : app;
+  const admin = async () => {
+    const { adminApp } = await import("../surfaces/admin/app.ts");
+    return adminApp({
+      db,
+      secrets,
+      clock,
+      log,
+      upstream,
+      toolServers: toolServerDiscovery(askTools, config.mcpStatelessProbe, config.allowPrivateUpstreams),
+      giveUpTokens: givesUpTokens({ db, secrets, clock, send: askTools, allowPrivate: config.allowPrivateUpstreams }),
+      agentCards: cardDiscovery(agentSend(upstream.outbound)),
+      gitBundles: readGitBundle,
+      tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),
+      signOn: {
+        oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),
+        saml,
+        keys: new KeySets(issuerDocuments(upstream.outbound), clock),
+      },
+      adminPublicUrl: config.adminPublicUrl,
+      publicUrl: config.publicUrl,
+      jwtExpirySeconds: config.jwtExpirySeconds,
+      fallbackJudge: config.judgeModel ?? null,
+      learning: config.learning,
+      signingKey,
+      passwords: { ...hashing, hashPassword },
+      attempts,
+      sharedFailures: failures,
+      refused: (reason) => metrics.adminRefused(reason),
+      ...welcomeOf(config, log),
+      gatewayOrigins,
+      tryScript: scriptTrial(runtime?.skills ?? null),
+      searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
+      tryPolicy: policyBench(runtime?.judging ?? null),
+      health,
+      liveChain: () => runtime?.ledger.status() ?? null,
+      verified: ({ verdict, unacknowledged }) => metrics.chainVerified(verdict, verdict !== "intact" && unacknowledged === 0),
+    });
+  };
+  const scim = async () => {
+    const { scimApp } = await import("../surfaces/scim/app.ts");
+    const directory = { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null };
+    return scimApp({ directory, log, publicUrl: config.adminPublicUrl });
+  };
+  const served = config.roles.includes("control") ? controlApps({ admin, scim }, health, log) : healthOnly(health);
   return {
     app: served,
     async close(): Promise<void> {

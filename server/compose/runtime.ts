@@ -81,6 +81,7 @@ import { pdfReader } from "../services/knowledge/document-reader.ts";
 import { objectStore } from "../runtime/object-store.ts";
 import { runBounded } from "../runtime/bounded-process.ts";
 import { ArrivingBodies } from "../wire/http/arriving-bodies.ts";
+import { RealtimeSessions } from "../surfaces/realtime/realtime-sessions.ts";
 import { type WorkPoller, runJobs } from "../workers/work-poller.ts";
 
 const USE_INTERVAL_MS = 30_000;
@@ -176,7 +177,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     agents: agents.agents,
     ...openRecordServices(parts, { ledger, shipped, truth: limits.truth }),
     ...files,
-    ...{ batches: batch.batches, videos },
+    ...{ batches: batch.batches, videos, realtime: new RealtimeSessions(road, models.models) },
     portal: portal.service(notices, tools.tools.appResource),
   };
   const replays = openReplays({

@@ -1,4 +1,3 @@
-import { isDatabaseAway } from "./database-away.ts";
 import { networkReason } from "./http/network-reason.ts";
 
 /**
@@ -21,6 +20,7 @@ export const ERRORS = {
   invalid_query: { status: 400, message: "The query string is not valid.", retry: false },
   invalid_header: { status: 400, message: "A request header is not valid.", retry: false },
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
+  too_many_sessions: { status: 429, message: "This tenant has too many open sessions. Close some, or try again shortly.", retry: true },
   body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
   body_timeout: { status: 408, message: "The request body did not arrive in time.", retry: true },
   too_many_open_bodies: { status: 429, message: "Too many requests are still sending their bodies. Try again shortly.", retry: true },
@@ -325,11 +325,6 @@ export const POLICY_REFUSALS: readonly ErrorCode[] = [
   "tool_result_too_large",
   "approval_required",
 ];
-
-/** The refusal for an unexpected exception: says if the database is unavailable; everything else goes only to the log. */
-export function internalErrorOf(error: unknown): Refusal {
-  return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");
-}
 
 export interface FieldError {
   /** Dotted path into the body, query or header set; empty for the whole. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
-import { type Refusal, isRefusal, refuse, internalErrorOf } from "../kernel/errors.ts";
+import { type Refusal, isRefusal, refuse } from "../kernel/errors.ts";
+import { internalErrorOf } from "../kernel/internal-error.ts";
 import type { Log } from "../kernel/log.ts";
 import { Roster } from "../kernel/collections/roster.ts";
 import type { CallLedger } from "../ledger/ledger.ts";

@@ -1,5 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse } from "../kernel/errors.ts";
+import { internalErrorOf } from "../kernel/internal-error.ts";
 import { ulid } from "../kernel/ids.ts";
 import { networkOf } from "../kernel/http/ip-address.ts";
 import { keptBody } from "../kernel/http/kept-body.ts";

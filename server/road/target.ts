@@ -126,7 +126,7 @@ export function modelOf({ target }: { readonly target: ResolvedTarget }): ModelE
   return target.kind === "model" ? target.model : null;
 }
 
-const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "completion"]);
+const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "completion", "realtime"]);
 
 /** Whether the request asks a model to generate text. Instructions, tools and output limits apply to no other request. */
 export function asksForText(target: Target): boolean {

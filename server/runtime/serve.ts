@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
 import { lingering } from "./lingering-close.ts";
+import { upgradeOf } from "../kernel/http/message-socket.ts";
+import { servedSockets, type SocketData } from "./served-sockets.ts";
 import { probeSilentCallers } from "./socket-options.ts";
 
 export interface Peer {
@@ -52,10 +54,10 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
     port,
     url: portUrl(options.hostname, port),
     async stop({ graceSeconds }) {
-      // Its promise also waits for idle connections; only requests are waited for here.
+      // Its promise also waits for idle connections; only requests and WebSockets are waited for here.
       void server.stop(false);
       const deadline = Date.now() + graceSeconds * 1000;
-      while (server.pendingRequests > 0 && Date.now() < deadline) await delay(POLL_MS);
+      while (server.pendingRequests + server.pendingWebSockets > 0 && Date.now() < deadline) await delay(POLL_MS);
       await server.stop(true);
     },
   };
@@ -63,10 +65,10 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
 
 export const portUrl = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun.Server<undefined> {
+function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun.Server<SocketData> {
   const { idleSeconds = IDLE_SECONDS } = options;
   try {
-    return Bun.serve({
+    return Bun.serve<SocketData>({
       hostname: options.hostname,
       port: options.port,
       reusePort,
@@ -80,6 +82,12 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
         // HTTP/1.0 needs no Host header, and load balancers' health checks may omit it: the URL is only a path then.
         const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
         const given = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
+        const upgrade = upgradeOf(given);
+        if (upgrade !== undefined) {
+          if (self.upgrade(request, { headers: upgrade.headers, data: { upgrade, listener: null } })) return undefined;
+          upgrade.failed();
+          return new Response(null, { status: 400 });
+        }
         const response = lingering(addressed, given);
         // Once only the client is waited for, a client that stops reading or leaves the connection unused is disconnected again.
         const idle = () => self.timeout(request, idleSeconds);
@@ -88,6 +96,7 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
         else void end.then(idle);
         return response;
       },
+      websocket: servedSockets,
       error: (error) => options.onError(error),
     });
   } catch (error) {

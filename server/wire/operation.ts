@@ -13,6 +13,7 @@ export type ProviderOperation =
   | "transcriptions"
   | "translations"
   | "moderations"
+  | "realtime"
   | "rerank"
   | "videos"
   | "video_remix"

@@ -14,6 +14,7 @@ export const MODES = [
   "video",
   "moderation",
   "rerank",
+  "realtime",
 ] as const;
 export const mode = z.enum(MODES);
 

@@ -127,6 +127,8 @@ export const storedResponseQuery = z.object({
   starting_after: count.optional(),
 });
 
+export const realtimeQuery = z.object({ model: text });
+
 export const inputItemsQuery = z.object({
   include: text.optional(),
   "include[]": text.optional(),

@@ -33,6 +33,7 @@ const MODES: Readonly<Record<string, string>> = {
   video_generation: "video",
   moderation: "moderation",
   rerank: "rerank",
+  realtime: "realtime",
 };
 
 const TOKEN_PRICES = [

@@ -184,7 +184,7 @@ test("deployment weights keep their proportions as routing weights", async () =>
 
 test("an entry without a mode gets the mode of its model name or of the catalog", async () => {
   const { of, notes } = await imported(
-    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("tools", "model: openai/gpt-5", "{ file_search_cost_per_1k_calls: 2, code_interpreter_cost_per_session: 0.02 }")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}`,
+    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("tools", "model: openai/gpt-5", "{ file_search_cost_per_1k_calls: 2, code_interpreter_cost_per_session: 0.02 }")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}${model("reads", "model: mistral/ocr", "{ mode: ocr }")}`,
   );
   expect(of("llms", "modes")).toEqual([
     ["embedding"],
@@ -194,6 +194,8 @@ test("an entry without a mode gets the mode of its model name or of the catalog"
     undefined,
     ["embedding"],
     ["rerank"],
+    undefined,
+    ["realtime"],
   ]);
   expect(of("llms", "search_unit_cost_per_thousand").filter((cost) => cost !== undefined)).toEqual([2]);
   expect(of("llms", "tool_prices").filter((prices) => prices !== undefined)).toEqual([
@@ -202,7 +204,7 @@ test("an entry without a mode gets the mode of its model name or of the catalog"
       { tool: "code_interpreter", usd_per_thousand: 20 },
     ],
   ]);
-  expect(notes).toContain("models of the mode realtime are not served");
+  expect(notes).toContain("models of the mode ocr are not served");
 });
 
 test("numbers given as text, model aliases and rate limits of several models are imported or reported", async () => {

@@ -1,5 +1,6 @@
 import { noteLabels } from "../record/labels.ts";
-import { isRefusal, type Refusal, internalErrorOf, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import type { Log } from "../../kernel/log.ts";
 import { admitHolder, type AdmissionParts } from "../admission/admit.ts";
 import type { Holder } from "../admission/gateway-tokens.ts";

@@ -14,6 +14,7 @@ const CONVERSATIONS = [
   "anthropic_messages",
   "gemini_generate_content",
   "gemini_stream_generate_content",
+  "realtime_response",
 ] as const;
 
 /** Lines of batch jobs, one subtype for each format. */

@@ -1,4 +1,5 @@
-import { type ErrorCode, ERRORS, internalErrorOf, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import { cancelQuietly } from "../../kernel/http/cancel-quietly.ts";
 import type { Log } from "../../kernel/log.ts";
 import { waitsForOthers } from "../../kernel/scheduling/waiting-answers.ts";

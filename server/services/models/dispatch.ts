@@ -18,6 +18,7 @@ import { embeddingsModelRequest } from "./requests/embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./requests/gemini-embeddings.ts";
 import { imagesModelRequest } from "./requests/images.ts";
 import { moderationsModelRequest } from "./requests/moderations.ts";
+import { type AskedResponse, askingParts, type Connecting, connectingParts, connectRequest, responseRequest } from "./requests/realtime.ts";
 import { rerankModelRequest } from "./requests/rerank.ts";
 import { speechModelRequest } from "./requests/speech.ts";
 import { transcriptionModelRequest } from "./requests/transcriptions.ts";
@@ -40,6 +41,10 @@ export interface Dispatch {
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   rerank(call: Call, request: RerankRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
+  /** Opens a lasting connection to a model of the call's target. */
+  connect(call: Call, connecting: Connecting): Promise<Answer | Refusal>;
+  /** Asks for one response over a connection that `connect` opened. */
+  respond(call: Call, asked: AskedResponse): Promise<Answer | Refusal>;
 }
 
 export interface DispatchParts extends FailoverParts, ConversationParts {}
@@ -65,6 +70,8 @@ export function dispatch(parts: DispatchParts): Dispatch {
     video: (call, request, submission) => send(call, videosModelRequest(request, submission, parts)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     rerank: (call, request) => send(call, rerankModelRequest(request, parts.providers)),
+    connect: (call, connecting) => new Failover(call, connectRequest(), targetOfCall(call).route, connectingParts(connecting, parts)).run(),
+    respond: (call, asked) => new Failover(call, responseRequest(asked), targetOfCall(call).route, askingParts(asked, parts)).run(),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
   };

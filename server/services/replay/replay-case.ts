@@ -4,7 +4,8 @@ import type { RecordedRequest } from "../../directory/assurance/recorded-request
 import type { ReplayRequest } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { internalErrorOf, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import { actionOn } from "../../road/action.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";

@@ -1,5 +1,6 @@
 import { namesTag } from "../../kernel/http/entity-tags.ts";
-import { Refused, httpStatusOf, type Refusal, internalErrorOf } from "../../kernel/errors.ts";
+import { Refused, httpStatusOf, type Refusal } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import type { Log } from "../../kernel/log.ts";
 import { entityTag } from "./entity-tag.ts";
 

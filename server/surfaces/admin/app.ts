@@ -21,6 +21,7 @@ import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
 import { recordRoutes } from "./record-route.ts";
+import { requestIdOf } from "./request-id.ts";
 import { OPERATIONS } from "./routes.ts";
 import { agentsAsServed } from "../../services/agents/agents-as-served.ts";
 import { policyBench } from "../../controls/semantic-policies/policy-bench.ts";
@@ -73,7 +74,6 @@ export interface AdminApp {
 }
 
 const RUNTIME_PLANES = /^\/v1(?:beta)?\/(?:proxy|portal|messages|models|runs|ingest)(?:\/|$)/;
-const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
 /** The control plane: every route of `routes.ts`, and error handling around them. */
 export function adminApp(deps: AdminDeps): AdminApp {
@@ -90,8 +90,7 @@ export function adminApp(deps: AdminDeps): AdminApp {
     let perform: ReturnType<typeof performer> | undefined;
     app.on(operation.method, path, async (context) => {
       const request = context.req.raw;
-      const given = request.headers.get("x-request-id") ?? "";
-      const requestId = REQUEST_ID.test(given) ? given : ulid();
+      const requestId = requestIdOf(request);
       const arrival = { request, params: context.req.param() as Record<string, string>, address: context.env.ip, requestId };
       perform ??= performer(services, operation, (records ??= recordRoutes(OPERATIONS)).get(operation));
       const response = await perform(arrival).catch((error: unknown) =>

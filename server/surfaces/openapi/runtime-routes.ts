@@ -131,6 +131,7 @@ const AZURE = Object.fromEntries(
 
 export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   ...OPENAI,
+  [`GET ${MODELS}/realtime`]: { ...openai("Realtime session (WebSocket)", { status: 101 }), query: api.realtimeQuery },
   ...AZURE,
   ...Object.fromEntries(
     ["", "/v1", "/v2"].map((version) => [

@@ -2,21 +2,21 @@ import { noteRefusedDeed } from "../../directory/provisioning/provisioning-log.t
 import { scimCallerOf, type ScimCaller } from "../../directory/provisioning/scim-tokens.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { namesTag } from "../../kernel/http/entity-tags.ts";
-import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
+import { httpStatusOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
+import { internalErrorOf } from "../../kernel/internal-error.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { networkOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { readBody } from "../../road/request/read-body.ts";
 import { caselessObjectOf } from "../../wire/json/json-object.ts";
+import { SCIM_PATH } from "../../wire/scim/scim-path.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";
 import { utf8Of } from "../../wire/http/strict-input.ts";
 import { listDocument, resourceTypeDocuments, schemaDocuments, serviceProviderConfig } from "./discovery.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";
 import { groupEndpoint } from "./group-endpoint.ts";
 import { userEndpoint } from "./user-endpoint.ts";
-
-export const SCIM_PATH = "/scim/v2";
 
 export interface ScimParts {
   readonly directory: Directory;

@@ -1,5 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
+import type { MessageListener, MessageSocket } from "../../kernel/http/message-socket.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import type { JsonValue } from "../../kernel/json-value.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
@@ -68,12 +69,23 @@ export interface JobQuestion extends ProviderAsk {
   readonly timeoutMs: number;
 }
 
+/** A lasting connection to a model, for what the provider serves over WebSockets. */
+export interface ProviderConnection {
+  readonly operation: ProviderOperation;
+  readonly abort: AbortController;
+  /** Longest wait for the handshake, milliseconds. */
+  readonly timeoutMs: number;
+  readonly listener: MessageListener;
+}
+
 /** A client for one provider format. Never throws for network errors or anything the vendor did. */
 export interface Provider {
   readonly traits: ProviderTraits;
   /** The URL of an operation, without credentials; recorded as the audit row's target_url. */
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | (Refusal & AnsweredInPart)>;
+  /** For providers with WebSockets. */
+  connect?(target: ProviderTarget, connection: ProviderConnection): Promise<MessageSocket | Refusal>;
   /** For providers with jobs. The credential is not sent to URLs outside the provider. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
@@ -31,6 +31,13 @@ const program = () => {
   return relative(copy, text.trim());
 };
 const bundles = async () => (await readdir(join(copy, "server", "dist"))).filter((name) => !name.startsWith("."));
+/** Its import looks the model up in the price catalog. */
+const LITELLM_MODEL = `model_list:
+  - model_name: small
+    litellm_params:
+      model: openai/gpt-4o-mini
+      api_key: os.environ/OPENAI_API_KEY
+`;
 const EDITED = "this is the edited source";
 
 test("the server runs from one bundle built from its source", async () => {
@@ -54,6 +61,23 @@ test("a bundle is used only until the source changes", async () => {
   expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
   expect(program()).not.toBe(`server/dist/${first}/main.js`);
   expect(verify()).toContain(EDITED);
+});
+
+test("the bundle leaves out packages that are loaded at first use, and finds them from its folder", async () => {
+  expect(build().status).toBe(0);
+  const bundle = await readFile(join(copy, program()), "utf8");
+  const packages = new Set([...bundle.matchAll(/^ *\/\/ .*\bnode_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm)].map(([, name]) => name));
+  expect(packages.has("kysely")).toBe(true);
+  const left = ["@pydantic/genai-prices", "nodemailer", "libpg-query", "@guanmingchiu/sqlparser-ts", "fflate"];
+  expect(left.filter((name) => packages.has(name))).toEqual([]);
+  expect(bundle.length).toBeLessThan(8_100_000);
+
+  await writeFile(join(copy, "litellm.yaml"), LITELLM_MODEL);
+  const imported = node("bin/gatehouse.mjs", "import", "litellm", "litellm.yaml");
+  // Else it would tell that the price is not known.
+  expect(imported.text).toContain("gpt-4o-mini");
+  expect(imported.text).toContain("Everything in it has an equal here.");
+  expect(imported.status).toBe(0);
 });
 
 test("no module of the bundle loops much while it is loaded", () => {

@@ -54,6 +54,8 @@ const OPENAI: Readonly<Record<string, WellFormed>> = {
 
 /** A well-formed request for each route except the portal's, which are all called with an empty one. */
 export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
+  // The test asks for no upgrade.
+  "GET /v1/proxy/llm/realtime": { ok: 400 },
   ...OPENAI,
   ...Object.fromEntries(Object.entries(OPENAI).map(([key, request]) => [key.replace(/\S+$/, (path) => azurePath(path)), request])),
   ...Object.fromEntries(

@@ -1,7 +1,8 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
+import { type OutboundSockets, outboundSockets } from "../../../runtime/outbound-socket.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, outboundRefusal, pathSegment, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
 
 /** Paths of OpenAI's API below the version segment. */
@@ -18,6 +19,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   transcriptions: "/audio/transcriptions",
   translations: "/audio/translations",
   moderations: "/moderations",
+  realtime: "/realtime",
   rerank: "/rerank",
   videos: "/videos",
   video_remix: "/videos/{of}/remix",
@@ -31,12 +33,25 @@ export function openaiPath(operation: ProviderOperation, of = ""): string {
 }
 
 /** Any server with OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and others. */
-export function openaiProvider(outbound: Outbound): Provider {
+export function openaiProvider(outbound: Outbound, sockets: OutboundSockets = outboundSockets({ allowPrivate: false })): Provider {
   const url = (target: ProviderTarget, operation: ProviderOperation, _stream: boolean, of?: string) =>
     `${baseOf(target, operation)}${openaiPath(operation, of)}`;
   return {
     traits: openaiTraits,
     url,
+    async connect(target, { operation, abort, timeoutMs, listener }) {
+      const address = new URL(url(target, operation, true));
+      address.protocol = address.protocol === "http:" ? "ws:" : "wss:";
+      address.searchParams.set("model", target.modelName);
+      const headers: Record<string, string> = { "user-agent": "gatehouse" };
+      for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
+      if (target.apiKey !== null) headers["authorization"] = `Bearer ${target.apiKey}`;
+      try {
+        return await sockets.open(address.href, { headers, signal: abort.signal, timeoutMs, listener });
+      } catch (error) {
+        return outboundRefusal(error);
+      }
+    },
     ask: (target, providerRequest) =>
       ask(
         outbound,

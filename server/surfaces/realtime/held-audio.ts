@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../kernel/json-value.ts";
+import { filledOf, stringOf } from "../../wire/openai/loose-fields.ts";
+
+interface PartAudio {
+  readonly events: JsonObject[];
+  transcript: string | null;
+}
+
+const AUDIO = /^response\.(?:output_)?audio\.(?:delta|done)$/;
+/** About ten minutes of uncompressed speech. */
+const MAX_HELD = 48 * 1024 * 1024;
+
+const partOf = (event: JsonObject): string => `${String(event.item_id)} ${String(event.content_index)}`;
+
+/** The audio of a response, which is given out part by part once the part's transcript has passed every control unchanged. */
+export class HeldAudio {
+  private readonly parts = new Map<string, PartAudio>();
+  private held = 0;
+
+  static isAudio(type: string): boolean {
+    return AUDIO.test(type);
+  }
+
+  /** False if no more can be held. */
+  hold(event: JsonObject): boolean {
+    this.held += stringOf(event.delta)?.length ?? 0;
+    this.part(event).events.push(event);
+    return this.held <= MAX_HELD;
+  }
+
+  /** Notes the transcript as the model gave it. */
+  transcribed(event: JsonObject): void {
+    this.part(event).transcript = filledOf(event.transcript);
+  }
+
+  /** The audio of the part whose transcript has passed as this event has it; nothing if a control changed it. */
+  released(event: JsonObject): readonly JsonObject[] {
+    const part = this.part(event);
+    const isUnchanged = part.transcript !== null && part.transcript === event.transcript;
+    return isUnchanged ? part.events.splice(0) : [];
+  }
+
+  clear(): void {
+    this.parts.clear();
+    this.held = 0;
+  }
+
+  private part(event: JsonObject): PartAudio {
+    const key = partOf(event);
+    let part = this.parts.get(key);
+    if (part === undefined) this.parts.set(key, (part = { events: [], transcript: null }));
+    return part;
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from "../../kernel/json-value.ts";
+
+const MAX_UNREAD_EVENTS = 20_000;
+const encoder = new TextEncoder();
+
+/** A response that the provider works on, as a stream of its events. */
+export class RunningResponse {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** The gateway's IDs of the events that asked for it; the last is that of `response.create`. */
+  readonly asked: readonly string[];
+  readonly itemIds = new Set<string>();
+  /** Null until the provider created it. */
+  id: string | null = null;
+  /** Whether nobody reads its events any more. */
+  left = false;
+  private events!: ReadableStreamDefaultController<Uint8Array>;
+  private readonly leave: () => void;
+
+  /** `leave` is called when nobody reads its events any more, before `left` is set. */
+  constructor(asked: readonly string[], leave: () => void) {
+    this.asked = asked;
+    this.leave = leave;
+    this.stream = new ReadableStream<Uint8Array>({ start: (controller) => void (this.events = controller), cancel: leave });
+  }
+
+  give(event: JsonObject): void {
+    if (this.left) return;
+    this.events.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
+    if (-(this.events.desiredSize ?? 0) > MAX_UNREAD_EVENTS) this.fail("more events than the gateway holds");
+  }
+
+  end(): void {
+    this.events.close();
+  }
+
+  fail(reason: string): void {
+    if (this.left) return;
+    this.events.error(new Error(reason));
+    this.leave();
+  }
+}
