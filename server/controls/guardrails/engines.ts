@@ -6,6 +6,7 @@ import type { AskModel } from "../../road/own-calls/model-question.ts";
 import { FoundValues } from "./found-values.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
+import { placeholderForm } from "./restoring/placeholder-form.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
 /** Engines by the name that configurations use. */
@@ -53,11 +54,12 @@ export async function askEngines(
       ),
     })),
   );
+  const withoutPlaceholders = text.replaceAll(placeholderForm(), "");
   const found: [BoundEngine, readonly EngineValue[]][] = [];
   for (const { bound, verdict } of verdicts) {
     const values =
       verdict.kind === "found" && bound.engine.action === "redact"
-        ? (verdict.values ?? []).filter(({ value }) => !isPlaceholder(value, text))
+        ? (verdict.values ?? []).filter(({ value }) => !isPlaceholder(value, withoutPlaceholders))
         : null;
     if (redactFound === null || values === null) settle(run, bound, verdict);
     else if (values.length > 0) found.push([bound, values]);
@@ -72,12 +74,12 @@ export async function askEngines(
   return true;
 }
 
-/** Whether an engine took a placeholder for a name or code. What stands in the text without brackets may be one. */
-function isPlaceholder(value: string, text: string): boolean {
+/** Whether an engine took a placeholder for a name or code. What also stands in the text without brackets may be one. */
+function isPlaceholder(value: string, withoutPlaceholders: string): boolean {
   const match = PLACEHOLDER.exec(value);
   if (match === null) return false;
   const [, name] = match;
-  return name === undefined || !text.replaceAll(`[${name}]`, "").includes(name);
+  return name === undefined || !withoutPlaceholders.includes(name);
 }
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
