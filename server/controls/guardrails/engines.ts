@@ -6,15 +6,13 @@ import type { AskModel } from "../../road/own-calls/model-question.ts";
 import { FoundValues } from "./found-values.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
-import { placeholderForm } from "./restoring/placeholder-form.ts";
+import { isPlaceholder, placeholderForm } from "./restoring/placeholder-form.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
 /** Engines by the name that configurations use. */
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
-/** A placeholder of a value that was redacted before, or what is between its brackets. */
-const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|([A-Z][A-Z_]{0,40}_\d{1,7}))\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -72,14 +70,6 @@ export async function askEngines(
   run.recall(beside.outcome);
   if (values.isIncomplete) run.noteInspectionFailed();
   return true;
-}
-
-/** Whether an engine took a placeholder for a name or code. What also stands in the text without brackets may be one. */
-function isPlaceholder(value: string, withoutPlaceholders: string): boolean {
-  const match = PLACEHOLDER.exec(value);
-  if (match === null) return false;
-  const [, name] = match;
-  return name === undefined || !withoutPlaceholders.includes(name);
 }
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
