@@ -160,7 +160,12 @@ export class OpenCalls {
     nested.settled?.(call, answer);
     if (nested.hashesOnly === true) withholdContent(call);
     if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
-    else closeRecord(call, answeredOutcome(answer), wholeSent(answer.body, nested.hashesOnly === true ? "none" : storedBodies(call), {}));
+    else
+      closeRecord(
+        call,
+        answeredOutcome(answer),
+        wholeSent(call, answer.body, nested.hashesOnly === true ? "none" : storedBodies(call), {}),
+      );
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 

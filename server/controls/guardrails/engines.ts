@@ -6,14 +6,13 @@ import type { AskModel } from "../../road/own-calls/model-question.ts";
 import { FoundValues } from "./found-values.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
+import { isPlaceholder, placeholderForm } from "./restoring/placeholder-form.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
 /** Engines by the name that configurations use. */
 export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
-/** What engines take for a name or code although it stands for a value that was redacted before. */
-const PLACEHOLDER = /^\[?(?:REDACTED(?::[a-z_]*)?|[A-Z][A-Z_]{0,40}_\d{1,7})\]?$/;
 /** Overlap of neighbouring pieces of a long text, so that nothing is hidden at a cut. */
 const OVERLAP = 400;
 /** A text with more pieces is not sent to the engine and counts as impossible to check. */
@@ -53,11 +52,12 @@ export async function askEngines(
       ),
     })),
   );
+  const withoutPlaceholders = text.replaceAll(placeholderForm(), "");
   const found: [BoundEngine, readonly EngineValue[]][] = [];
   for (const { bound, verdict } of verdicts) {
     const values =
       verdict.kind === "found" && bound.engine.action === "redact"
-        ? (verdict.values ?? []).filter(({ value }) => !PLACEHOLDER.test(value))
+        ? (verdict.values ?? []).filter(({ value }) => !isPlaceholder(value, withoutPlaceholders))
         : null;
     if (redactFound === null || values === null) settle(run, bound, verdict);
     else if (values.length > 0) found.push([bound, values]);

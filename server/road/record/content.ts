@@ -26,16 +26,19 @@ export function storedBodies(call: Pick<Call, "audit" | "scope" | "row">): Store
   return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
 }
 
-/** The preview of a whole body that the tenant's `store_bodies` allows; null for none. */
-export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
+/** The preview of a whole body that the tenant's `store_bodies` allows; null for none. `hidden`: as that of a call. */
+export function previewOf(content: string | Uint8Array, mode: StoreBodies, hidden: Call["hidden"] = asItIs): string | null {
   if (mode === "none") return null;
   const most = PREVIEW_BYTES + (mode === "redacted" ? LOOKAHEAD : 0);
   const isCut = content.length > most;
   const begun = isCut ? (typeof content === "string" ? content.slice(0, most) : content.subarray(0, most)) : content;
-  const text = typeof begun === "string" ? begun : decoder.decode(begun);
+  // Before anything is redacted by shape, because a value of which a part is redacted would not be found.
+  const text = hidden(typeof begun === "string" ? begun : decoder.decode(begun));
   if (mode === "full") return capped(text);
   return cappedRedacted(text, isCut);
 }
+
+const asItIs = (text: string): string => text;
 
 /** `isCut`: the body was longer, so the end of `text` was only needed for recognition and is dropped. */
 function cappedRedacted(text: string, isCut: boolean): string {
@@ -90,14 +93,16 @@ export class SentContent {
   }
 
   /** Call once: it finalises the hash. `form`: how a model's answer encodes its texts. */
-  close(mode: StoreBodies, form?: OutputForm): { hash: string; preview: string | null } {
+  close(mode: StoreBodies, form?: OutputForm, hidden?: Call["hidden"]): { hash: string; preview: string | null } {
     const head = Buffer.concat(this.head);
-    return { hash: this.hash?.digest("hex") ?? sha256Hex(head), preview: mode === "none" ? null : this.preview(head, mode, form) };
+    return { hash: this.hash?.digest("hex") ?? sha256Hex(head), preview: mode === "none" ? null : this.preview(head, mode, form, hidden) };
   }
 
-  private preview(head: Buffer, mode: StoreBodies, form: OutputForm | undefined): string | null {
-    if (mode !== "redacted" || form === undefined) return previewOf(head, mode);
+  private preview(head: Buffer, mode: StoreBodies, form: OutputForm | undefined, hidden: Call["hidden"]): string | null {
+    if (mode !== "redacted" || form === undefined) return previewOf(head, mode, hidden);
     const most = PREVIEW_BYTES + LOOKAHEAD;
-    return cappedRedacted(redactedTexts(head.subarray(0, most), form), this.bytes > most);
+    const begun = head.subarray(0, most);
+    const kept = hidden === undefined ? begun : Buffer.from(hidden(decoder.decode(begun)));
+    return cappedRedacted(redactedTexts(kept, form), this.bytes > most);
   }
 }

@@ -35,8 +35,8 @@ export interface SentAnswer {
 }
 
 /** A whole answer. `stored`: what may be stored of it. */
-export function wholeSent(body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
-  return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored), headers };
+export function wholeSent({ hidden }: Call, body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
+  return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored, hidden), headers };
 }
 
 /** Completes the row; nothing is added to it afterwards. `sent` is null if no answer was sent. */
@@ -52,7 +52,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer |
   row.duration_ms = Math.round(performance.now() - call.arrivedAt);
   row.response_size_bytes = sent?.bytes ?? null;
   row.response_content_hash = sent?.hash ?? null;
-  row.response_body_preview = sent == null || sent.preview === null ? null : hidden(sent.preview);
+  row.response_body_preview = sent?.preview ?? null;
   noteAttempts(call);
   row.compliance_tags = complianceTags(row, call) ?? row.compliance_tags ?? null;
   if (isUnauthenticated(call)) {

@@ -63,7 +63,7 @@ export class Sender {
   /** Null if the row could not be stored: the answer must not be sent then. */
   async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, wholeSent(body, storedBodies(call), headers));
+    closeRecord(call, outcome, wholeSent(call, body, storedBodies(call), headers));
     return (await this.sealed(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 
@@ -135,7 +135,11 @@ export class Sender {
       const outcome = given === null || isRefusal(answer) ? refusedOutcome(call, refusal) : answeredOutcome(answer);
       const rest = given ?? surface.streamError(shownRefusal(call, refusal), call, null);
       content.add(rest);
-      closeRecord(call, { ...outcome, status: LATE_STATUS }, { bytes: content.bytes, ...content.close(storedBodies(call)), headers });
+      closeRecord(
+        call,
+        { ...outcome, status: LATE_STATUS },
+        { bytes: content.bytes, ...content.close(storedBodies(call), undefined, call.hidden), headers },
+      );
       if (await this.sealed(call)) return inOnePiece(rest, headers);
       this.parts.unrecorded("audit_unavailable");
       return inOnePiece(surface.streamError(refuse("audit_unavailable"), call, null), headers);
@@ -155,7 +159,7 @@ export class Sender {
       const tail = answer.bytes !== true ? (errorFrame ?? last) : failure === null ? last : null;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
-      const { hash, preview } = content.close(storedBodies(call), answer.form);
+      const { hash, preview } = content.close(storedBodies(call), answer.form, call.hidden);
       closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream rather than an unrecorded answer.
       if (await this.sealed(call)) return tail;

@@ -185,7 +185,7 @@ async function replayOnce(
   if (!isRefusal(answer) && answer.kind === "stream") answer = await readOut(call, answer, parts.timeoutMs);
   const outcome = await judged(one, call, outcomeOf(answer, exchange), parts);
   if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
-  else closeRecord(call, answeredOutcome(answer), wholeSent(answer.body, storedBodies(call), {}));
+  else closeRecord(call, answeredOutcome(answer), wholeSent(call, answer.body, storedBodies(call), {}));
   const sealed = await parts.calls.seal(call);
   return { call, outcome: sealed ? outcome : { verdict: "error", reason: "its row could not be kept" } };
 }

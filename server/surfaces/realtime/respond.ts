@@ -36,6 +36,11 @@ class RealtimeView extends InboundView {
   override get inputCharacters(): number {
     return super.inputCharacters + this.earlier;
   }
+
+  /** The provider keeps the conversation. */
+  override get continuesStored(): boolean {
+    return true;
+  }
 }
 
 /** One response of a session as a governed call: its request in OpenAI's Responses format, its answer as a stream of the session's events. */

@@ -28,17 +28,21 @@ export function presidio(outbound: Outbound): Engine {
         if (from === null || to === null || from >= to || typeof type !== "string" || numberOf(score) === null)
           return failed("the engine gave no verdict");
         if ((numberOf(score) ?? 0) < threshold) continue;
-        values.push({
-          value: question.text.slice(from, to),
-          category: type
-            .toLowerCase()
-            .replaceAll(/[^a-z]+/g, "_")
-            .slice(0, 40),
-        });
+        values.push({ value: question.text.slice(from, to), category: categoryOf(type) });
       }
       return values.length === 0 ? CLEAR : { kind: "found", check: "pii", values };
     },
   };
+}
+
+/** A name that a placeholder can have, whatever a recognizer of one's own calls its entities. */
+function categoryOf(type: string): string {
+  const name = type
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, "_")
+    .replace(/^_/, "")
+    .slice(0, 40);
+  return name === "" ? "other" : name;
 }
 
 /** Finds the offset in UTF-16 units of a number of code points; null if the text has fewer. */

@@ -101,6 +101,33 @@ describe("Presidio on requests", () => {
     expect(vendor.seen[1]?.body).toContain("I am [REDACTED:email]");
   });
 
+  test("redacts what only looks like a placeholder, because no brackets are around it", async () => {
+    analyze = (request) => analyzed(request, ["ACCOUNT_1234567"]);
+    answer = () => Response.json(chat.whole("[PERSON_1] is open"));
+    expect(await said("restore", [{ role: "user", content: "Is ACCOUNT_1234567 open?" }])).toBe("ACCOUNT_1234567 is open");
+    expect(vendor.seen[0]?.body).toContain("Is [PERSON_1] open?");
+  });
+
+  test("puts back values of entities with any name", async () => {
+    analyze = () => Response.json([{ start: 5, end: 8, score: 1, entity_type: "1ST_NAME" }]);
+    answer = () => Response.json(chat.whole("Dear [ST_NAME_1]"));
+    expect(await said("restore", [{ role: "user", content: "I am Bob" }])).toBe("Dear Bob");
+  });
+
+  test("leaves no part of a name in the redacted preview of the answer", async () => {
+    analyze = (request) => analyzed(request, ["[EMAIL_1] Smith"]);
+    answer = () => Response.json(chat.whole("From [PERSON_1]"));
+    const sent = client("restore").chat.completions.create({
+      model: "m",
+      messages: [{ role: "user", content: "I am joe@example.com Smith" }],
+    });
+    const { data, response } = await sent.withResponse();
+    expect(data.choices[0]?.message.content).toBe("From joe@example.com Smith");
+    const row = await rowOf(world.admin, { id: response.headers.get("x-request-id") as string });
+    expect(row.response_body_preview).toContain("From [PERSON_1]");
+    expect(JSON.stringify(row)).not.toContain("Smith");
+  });
+
   test("blocks unless it is to redact", async () => {
     const refused = (await refusal(said("block", [{ role: "user", content: "I am Bob" }]))) as InstanceType<typeof OpenAI.APIError>;
     expect([refused.status, (refused.error as any).check]).toEqual([403, "pii"]);

@@ -202,4 +202,49 @@ describe("with OpenAI's client", () => {
     expect(row.argument_policy_denied).toBe(true);
     expect(JSON.stringify(row)).not.toContain("example.com");
   });
+
+  describe.each([false, true])("a placeholder that the model repeats a hundred thousand times (streamed: %p)", (stream) => {
+    const mail = `${"a".repeat(60)}@example.com`;
+    const COUNT = 100_000;
+    const frames = () => chat.frames(Array.from({ length: 1_000 }, () => "[EMAIL_1]".repeat(COUNT / 1_000)));
+
+    test("becomes the value each time, and the preview has no part of it where it is cut", async () => {
+      answer = () =>
+        stream
+          ? new Response(Buffer.concat(frames()), { headers: { "content-type": "text/event-stream" } })
+          : Response.json(chat.whole("[EMAIL_1]".repeat(COUNT)));
+      const response = await ask(chat, stream, `I am ${mail}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const got = stream ? chat.read(bytes) : chat.readWhole(JSON.parse(new TextDecoder().decode(bytes)));
+      expect(got.text === mail.repeat(COUNT)).toBe(true);
+      const row = await lastRow(response);
+      expect(row.response_body_preview).toContain("[EMAIL_1]");
+      expect(row.response_body_preview).not.toContain("aaa");
+    });
+  });
+
+  test("a value that is long only by invisible characters keeps the usual placeholder", async () => {
+    answer = () => Response.json(chat.whole("[CREDIT_CARD_1]".repeat(1_000)));
+    expect(await said(`Card 4111${"\u200b".repeat(50_000)}1111 1111 1111`)).toBe("[CREDIT_CARD_1]".repeat(1_000));
+    expect(vendor.seen[0]?.body).toContain("Card [REDACTED:credit_card]");
+  });
+
+  test("the next provider is sent the same placeholders, and they are put back into its answer", async () => {
+    const { admin } = world;
+    const provider = { provider_key: "other", api_format: "openai", base_url: `${vendor.origin}/other/v1`, api_key: "vendor-secret-0002" };
+    await admin.post("/v1/admin/providers", { ...tenant, ...provider });
+    await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", routing_strategy: "ordered" });
+    const member = { ...tenant, mode: "chat", group_ids: [groupId], routing_group_id: "either" };
+    await admin.post("/v1/admin/llms", { ...member, name: "either-1", provider: "openai-chat", routing_weight: 2 });
+    await admin.post("/v1/admin/llms", { ...member, name: "either-2", provider: "other", routing_weight: 1 });
+    answer = ({ path }) =>
+      path.startsWith("/other")
+        ? Response.json(chat.whole("Dear [EMAIL_1]"))
+        : Response.json({ error: { message: "[EMAIL_1] is too much" } }, { status: 503 });
+    const messages = [{ role: "user" as const, content: `I am ${MAIL}` }];
+    const given = await client().chat.completions.create({ model: "either", messages });
+    expect(given.choices[0]?.message.content).toBe(`Dear ${MAIL}`);
+    expect(vendor.seen.at(-1)?.path).toStartWith("/other");
+    for (const { body } of vendor.seen) expect(body).toContain("I am [EMAIL_1]");
+  });
 });

@@ -10,6 +10,7 @@ let world: World;
 let vendor: RealtimeVendor;
 let apiKey: string;
 let guardedKey: string;
+let restoringKey: string;
 let reply: (request: any, items: readonly any[]) => Reply = () => ({ text: "Hello there." });
 
 beforeAll(async () => {
@@ -24,7 +25,8 @@ beforeAll(async () => {
   };
   const plain = await group("plain");
   const guarded = await group("guarded");
-  [apiKey, guardedKey] = [plain.key, guarded.key];
+  const restoring = await group("restoring");
+  [apiKey, guardedKey, restoringKey] = [plain.key, guarded.key, restoring.key];
   await admin.post("/v1/admin/providers", {
     ...tenant,
     ...{ provider_key: "o", api_format: "openai", base_url: `${vendor.origin}/v1`, api_key: "vendor-secret-0001" },
@@ -35,7 +37,7 @@ beforeAll(async () => {
     cache_read_cost_per_million_tokens: 1,
     audio_output_cost_per_million_tokens: 64,
   };
-  const groups = [plain.id, guarded.id];
+  const groups = [plain.id, guarded.id, restoring.id];
   await admin.post("/v1/admin/llms", {
     ...tenant,
     name: "voice",
@@ -56,6 +58,8 @@ beforeAll(async () => {
   });
   const builtin = { banned_words: ["titan"], banned_words_action: "block", pii_enabled: true, pii_action: "redact" };
   await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "words", group_ids: [guarded.id], builtin });
+  const restores = { pii_enabled: true, pii_restore: true };
+  await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "restores", group_ids: [restoring.id], builtin: restores });
 });
 afterAll(async () => {
   await world.end();
@@ -162,6 +166,30 @@ test("what the model says is inspected before the client gets it, and audio foll
   const silent = await client.ask("And without a transcript");
   expect(silent.at(-1).type).toBe("response.done");
   expect(silent.filter(({ type }) => type.includes("audio.delta"))).toEqual([]);
+  client.close();
+});
+
+test("redacted values are put back for the client, under other numbers in each response", async () => {
+  const given: string[] = [];
+  const placeholderIn = (items: readonly any[]) => {
+    const [found = ""] = /\[EMAIL_\d+\]/.exec(JSON.stringify(items.at(-1))) ?? [];
+    given.push(found);
+    return found;
+  };
+  const client = await session(restoringKey);
+  reply = (_request, items) => ({ text: `Noted ${placeholderIn(items)}.` });
+  expect(textOf(await client.ask("I am joe@example.com"), "response.output_text.delta")).toBe("Noted joe@example.com.");
+  reply = (_request, items) => ({ call: { name: "mail", arguments: `{"to":"${placeholderIn(items)}","not":"${given[0]}"}` } });
+  const called = await client.ask("I am ann@example.com");
+  const { arguments: passed } = called.find(({ type }) => type === "response.function_call_arguments.done");
+  expect(JSON.parse(passed)).toEqual({ to: "ann@example.com", not: given[0] });
+  reply = (_request, items) => ({ audio: `Hello ${placeholderIn(items)}.` });
+  const spoken = await client.ask("I am bob@example.com");
+  expect(textOf(spoken, "response.output_audio_transcript.delta")).toBe("Hello bob@example.com.");
+  expect(new Set(given).size).toBe(3);
+  expect(JSON.stringify(vendor.seen)).not.toMatch(/(?:joe|ann|bob)@example/);
+  const rows = await rowsOf(world.admin, { proxy_subtype: "realtime_response", guardrail_action: "redact" }, 3);
+  expect(JSON.stringify(rows)).not.toMatch(/(?:joe|ann|bob)@example/);
   client.close();
 });
 

@@ -344,8 +344,7 @@ export class HoldBack {
     if (this.#writeInstead === null) return within === false ? `"${usual}"` : usual;
     const overlapping = [pending];
     let { end } = pending;
-    for (const other of due.slice(n + 1)) {
-      if (other.start >= end) break;
+    for (let next = n + 1, other = due[next]; other !== undefined && other.start < end; other = due[++next]) {
       overlapping.push(other);
       end = Math.max(end, other.end);
     }

@@ -32,3 +32,22 @@ test("a value that any rule redacts for good gets no placeholder of its own, nor
   expect(given.give("one more", "email", restores)).toBeNull();
   expect(given.give("a7@example.com", "email", restores)).toBe("[EMAIL_7]");
 });
+
+test("what is left of a value at the end of a text that was cut is hidden, however much shorter the placeholders made the text", () => {
+  const given = new GivenPlaceholders();
+  const value = `${"a".repeat(60)}@${"b".repeat(60)}.com`;
+  given.give(value, "email", restores);
+  const cut = value.repeat(200).slice(0, 20_000);
+  expect(given.hide(cut)).toBe("[EMAIL_1]".repeat(Math.floor(cut.length / value.length)));
+});
+
+test("an answer grows only so far by repeating a placeholder", () => {
+  const given = new GivenPlaceholders();
+  expect(given.give(`4111${"\u200b".repeat(253)}1`, "credit_card", restores)).toBeNull();
+  const value = `4111${"\u200b".repeat(251)}1`;
+  expect(given.give(value, "credit_card", restores)).toBe("[CREDIT_CARD_1]");
+  let length = 0;
+  for (let n = 0; n < 100_000; n++) length += given.restore("[CREDIT_CARD_1]", "placeholder", restores)?.length ?? 0;
+  expect(length).toBeLessThan(18_000_000);
+  expect(given.restore("[CREDIT_CARD_1]", "placeholder", restores)).toBe("[CREDIT_CARD_1]");
+});

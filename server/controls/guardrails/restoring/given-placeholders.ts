@@ -7,6 +7,10 @@ const NESTED = [0, 1, 2];
 const LEAST_BEGUN = 3;
 /** Further values of a call keep the usual placeholders: whatever is kept of the answer is searched for each of them. */
 const MOST = 500;
+/** A longer value keeps the usual placeholder: an answer that repeats a short one would grow without measure. */
+const MAX_VALUE_LENGTH = 256;
+/** Most characters that are put back in one call. */
+const MAX_RESTORED = 16_000_000;
 /** No shorter text was cut. */
 const CUT_FROM = 16 * 1024;
 
@@ -20,6 +24,7 @@ export class GivenPlaceholders {
   readonly #next = new Map<string, number>();
   readonly #taken = new Set<string>();
   readonly #first: number;
+  #room = MAX_RESTORED;
   #hiding: readonly (readonly [written: string, placeholder: string])[] | null = null;
 
   /** `first`: the number to count from. */
@@ -41,15 +46,21 @@ export class GivenPlaceholders {
     rules.every(({ restores }) => restores === true) ? (this.#byValue.get(value) ?? this.#placeholderFor(value, category)) : null;
 
   /** Writes the value of a placeholder that was given, and leaves any other as it is. */
-  readonly restore: WriteInstead = (placeholder) => this.#values.get(placeholder) ?? placeholder;
+  readonly restore: WriteInstead = (placeholder) => {
+    const value = this.#values.get(placeholder);
+    if (value === undefined || value.length > this.#room) return placeholder;
+    this.#room -= value.length;
+    return value;
+  };
 
   /** The text with placeholders in place of the values, for whatever is kept of the answer. */
   readonly hide = (text: string): string => {
     let out = text;
+    const mayBeCut = text.length >= CUT_FROM;
     for (const [written, placeholder] of this.#hidings()) {
       out = out.replaceAll(written, placeholder);
       // The end of a text that was cut may hold part of a value.
-      for (let length = out.length < CUT_FROM ? 0 : written.length - 1; length >= LEAST_BEGUN; length--)
+      for (let length = mayBeCut ? written.length - 1 : 0; length >= LEAST_BEGUN; length--)
         if (out.endsWith(written.slice(0, length))) {
           out = out.slice(0, -length);
           break;
@@ -59,7 +70,7 @@ export class GivenPlaceholders {
   };
 
   #placeholderFor(value: string, category: string): string | null {
-    if (this.#values.size >= MOST) return null;
+    if (this.#values.size >= MOST || value.length > MAX_VALUE_LENGTH) return null;
     let number = this.#next.get(category) ?? this.#first;
     const name = category.toUpperCase();
     while (this.#taken.has(`[${name}_${number}]`)) number++;

@@ -3,7 +3,7 @@ import { inTurns } from "../../../kernel/scheduling/in-turns.ts";
 import type { Answer, StreamAnswer } from "../../../road/answer.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AnswerCheck, AnswerControl } from "../../../road/control.ts";
-import { outputFormOf } from "../../../road/output/answer-formats.ts";
+import { outputFormOfExchange } from "../../../road/output/answer-formats.ts";
 import { passedHead } from "../../../road/output/wrapped-stream.ts";
 import { contentWorkOf } from "../../../road/policy/content-work.ts";
 import type { Exchange } from "../../../road/surface.ts";
@@ -36,10 +36,10 @@ export function noteGivenPlaceholders(call: Call, placeholders: GivenPlaceholder
  */
 export const restoredValues: AnswerControl = {
   name: "restored values",
-  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
+  prepare(call: Call, exchange: Exchange): AnswerCheck | null {
     const placeholders = given.get(call);
-    if (placeholders === undefined || conversation === undefined) return null;
-    const form = outputFormOf(conversation);
+    const form = placeholders === undefined ? null : outputFormOfExchange(exchange);
+    if (placeholders === undefined || form === null) return null;
     return (answer) => (answer.status >= 300 ? answer : restored(call, form, placeholders, answer));
   },
 };
