@@ -151,6 +151,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     residency_region: "eu",
     routing_group_id: made.routing,
     routing_weight: 0,
+    fallback_on: ["failure", "context_window"],
     icon_url: "https://pictures.example/m.png",
     group_ids: [made.group],
   }),
