@@ -409,6 +409,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     end_user_id: made.user,
     expires_at: moment,
     allowed_skill_ids: [made.skillB, made.skillA],
+    allowed_addresses: ["10.0.0.0/8", "2001:db8::1"],
   }),
 };
 
