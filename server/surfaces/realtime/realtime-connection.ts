@@ -52,6 +52,16 @@ export class RealtimeConnection implements MessageListener {
     this.sent.send(event, clientId);
   }
 
+  /** Bytes that the provider has not taken yet. */
+  get queuedBytes(): number {
+    return this.sent.queuedBytes;
+  }
+
+  /** Notes the item that the provider made of the caller's audio. */
+  heard(id: string): void {
+    this.ownItems.set(id, { id, type: "message", role: "user", content: [{ type: "input_audio", transcript: null }] });
+  }
+
   opened(socket: MessageSocket): void {
     this.sent.socket = socket;
   }

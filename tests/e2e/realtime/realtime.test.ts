@@ -214,7 +214,14 @@ test.each([
   ["a type twice", '{"type":"response.create","type":"response.cancel"}', "invalid_event"],
   ["a member twice", '{"type":"response.create","response":{"instructions":"a","instructions":"b"}}', "ambiguous_name"],
   ["an unknown type", '{"type":"session.fly"}', "unknown_event"],
-  ["audio input", '{"type":"input_audio_buffer.append","audio":"AAAA"}', "unsupported_event"],
+  ["audio that is not base64", '{"type":"input_audio_buffer.append","audio":"A A"}', "invalid_event"],
+  ["an unknown event of the audio buffer", '{"type":"input_audio_buffer.play"}', "unknown_event"],
+  ["a second model", '{"type":"session.update","session":{"audio":{"input":{"transcription":{"model":"x"}}}}}', "unsupported_parameter"],
+  [
+    "a response after silence",
+    '{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"type":"server_vad","idle_timeout_ms":5000}}}}}',
+    "unsupported_parameter",
+  ],
   ["another model", '{"type":"session.update","session":{"model":"gpt-9"}}', "unsupported_parameter"],
   [
     "a tool server",
