@@ -9,6 +9,11 @@ const G711_RATE = 8_000;
 const BYTES_PER_CHARACTER = 3 / 4;
 const ID = /^[\w.:-]{1,64}$/;
 
+function rateOf({ type, rate }: JsonObject): number {
+  if (type !== "audio/pcm") return G711_RATE;
+  return typeof rate === "number" && rate >= G711_RATE ? rate * 2 : PCM_RATE;
+}
+
 /**
  * What the caller has said aloud since the last response, and who asks for the next one. The provider detects turns but makes no response
  * itself: those that the client wants made automatically are made by the gateway.
@@ -40,7 +45,8 @@ export class InputAudio {
     const input = objectOf(audio?.input) ?? {};
     if (input.turn_detection !== undefined) this.turns = objectOf(input.turn_detection);
     const format = objectOf(input.format);
-    if (format !== null) this.rate = format.type === "audio/pcm" ? PCM_RATE : G711_RATE;
+    // Never raised again, because the provider may reject the update that would raise it.
+    if (format !== null) this.rate = Math.min(this.rate, rateOf(format));
     return { ...input, turn_detection: this.turns === null ? null : { ...this.turns, create_response: false } };
   }
 

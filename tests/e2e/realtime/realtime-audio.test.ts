@@ -212,3 +212,13 @@ test("where a guardrail inspects what callers write, audio is refused with the r
   expect((await before.untilClosed()).code).toBe(1008);
   expect(vendor.seen.filter(({ type }) => type === "response.create")).toHaveLength(asked);
 });
+
+test("a parameter rule about words has audio refused too", async () => {
+  const { key, groupId } = await team("words");
+  const governance = { system_prompt: { banned_patterns: ["tita+n"] } };
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-governance`, { governance });
+  const client = await session(key);
+  client.send(audio("Titan."));
+  expect((await client.next("error")).error.code).toBe("unsupported_event");
+  client.close();
+});
