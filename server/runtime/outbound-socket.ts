@@ -6,7 +6,7 @@ import { OutboundTimeout } from "./outbound.ts";
 
 /** The client for outbound WebSockets, with the same address checks as outbound requests. */
 export interface OutboundSockets {
-  /** Resolves once the handshake succeeded. Throws `OutboundDenied`, `OutboundTimeout`, the abort reason or the network error. */
+  /** Resolves once the handshake succeeded. Throws `OutboundDenied`, `OutboundTimeout`, `HandshakeRefused`, the abort reason or the network error. */
   open(url: string, init: SocketInit): Promise<MessageSocket>;
 }
 
@@ -16,6 +16,19 @@ export interface SocketInit {
   readonly timeoutMs: number;
   readonly listener: MessageListener;
 }
+
+/** The upstream answered the handshake with another status than 101. */
+export class HandshakeRefused extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the handshake was answered with ${status}`);
+    this.status = status;
+  }
+}
+
+/** Bun tells the status only in the message of its error. */
+const REFUSED = /Expected 101 status code: (\d{3})/;
 
 interface SocketBounds {
   /** The longest message, in characters; a longer one ends the connection. */
@@ -96,7 +109,9 @@ function opened(
   });
   socket.addEventListener("error", (event) => {
     settled();
-    reject(new Error((event as Event & { message?: string }).message ?? "the connection failed"));
+    const { message = "the connection failed" } = event as Event & { message?: string };
+    const status = REFUSED.exec(message)?.[1];
+    reject(status === undefined ? new Error(message) : new HandshakeRefused(Number(status)));
   });
   socket.addEventListener("close", ({ code }) => {
     settled();

@@ -199,6 +199,25 @@ test("wrong credentials, models and requests are refused before the upgrade", as
   });
 });
 
+test.each([
+  [401, 502, "upstream_auth_failed"],
+  [404, 404, "the handshake was answered with 404"],
+  [429, 429, "the handshake was answered with 429"],
+])("a provider's %i to the handshake is reported as to any request", async (refusing, status, told) => {
+  vendor.refusing = refusing;
+  const headers = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  };
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/llm/realtime?model=voice`;
+  const response = await fetch(url, { headers: { ...headers, ...bearer(apiKey) } });
+  vendor.refusing = null;
+  expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(told)]);
+  expect(await rowOf(world.admin, { proxy_subtype: "realtime_connect", http_status_code: status })).toMatchObject({ success: false });
+});
+
 test("a browser's key among the subprotocols admits it and is neither echoed nor recorded", async () => {
   const client = new RealtimeClient(world.gateway.runtimeUrl as string, "voice", {}, ["realtime", `openai-insecure-api-key.${apiKey}`]);
   const created = await client.next("session.created");

@@ -11,6 +11,8 @@ export interface RealtimeVendor {
   cut(): void;
   /** Sends an event to every connection. */
   push(event: object): void;
+  /** The status of handshakes instead of an upgrade. */
+  refusing: number | null;
   /** Reported by responses instead of the usual one. */
   usage: object | null;
   stop(): Promise<void>;
@@ -148,6 +150,7 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
       const { pathname, search } = new URL(request.url);
       if (pathname !== "/v1/realtime") return new Response("no", { status: 404 });
       handshakes.push({ query: search, authorization: request.headers.get("authorization") });
+      if (vendor.refusing !== null) return new Response("no", { status: vendor.refusing });
       return self.upgrade(request, { data: { running: null, n: 0, turns: {}, buffer: "" } })
         ? undefined
         : new Response("no", { status: 400 });
@@ -209,6 +212,7 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
     connections: () => open.size,
     cut: () => [...open].forEach((socket) => socket.close(1011, "cut")),
     push: (event) => [...open].forEach((socket) => send(socket, event)),
+    refusing: null,
     usage: null,
     stop: () => server.stop(true),
   };

@@ -75,6 +75,7 @@ export function connectingParts({ listener, connected }: Connecting, parts: Fail
     departed?.();
     const socket = await provider.connect(target, { operation, abort, timeoutMs, listener });
     if (isRefusal(socket)) return socket;
+    if (socket instanceof Response) return { response: socket, requestId: null };
     connected(socket);
     return { response: new Response("{}", { headers: { "content-type": "application/json" } }), requestId: null };
   });

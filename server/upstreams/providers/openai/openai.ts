@@ -1,6 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { type OutboundSockets, outboundSockets } from "../../../runtime/outbound-socket.ts";
+import { HandshakeRefused, type OutboundSockets, outboundSockets } from "../../../runtime/outbound-socket.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
+import { refuse } from "../../../kernel/errors.ts";
 import type { MessageListener } from "../../../kernel/http/message-socket.ts";
 import { redactedText } from "../../redact-secrets.ts";
 import { secretsOf } from "../../request-secrets.ts";
@@ -58,7 +59,11 @@ export function openaiProvider(outbound: Outbound, sockets: OutboundSockets = ou
       try {
         return await sockets.open(address.href, { headers, signal: abort.signal, timeoutMs, listener: redacting });
       } catch (error) {
-        return outboundRefusal(error);
+        if (!(error instanceof HandshakeRefused)) return outboundRefusal(error);
+        const { status, message } = error;
+        return status < 400
+          ? refuse("upstream_invalid_response", undefined, { reason: message })
+          : Response.json({ error: { message } }, { status });
       }
     },
     ask: (target, providerRequest) =>
