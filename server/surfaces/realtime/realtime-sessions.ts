@@ -85,6 +85,10 @@ export class RealtimeSessions {
     for (const session of [...this.sessions.keys()]) session.leave("the gateway is stopping");
   }
 
+  get open(): number {
+    return this.sessions.size;
+  }
+
   private openOf(tenantId: string): number {
     let open = 0;
     for (const of of this.sessions.values()) if (of === tenantId) open++;

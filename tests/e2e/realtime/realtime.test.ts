@@ -165,6 +165,18 @@ test("what the model says is inspected before the client gets it, and audio foll
   client.close();
 });
 
+test("the metrics count open sessions", async () => {
+  const open = async () => {
+    const text = await (await fetch(`${world.gateway.adminUrl}/metrics`)).text();
+    return Number(/^gatehouse_realtime_open_sessions(?:\{.*\})? (\d+)$/m.exec(text)?.[1]);
+  };
+  await until(async () => (await open()) === 0 || null);
+  const client = await session();
+  expect(await open()).toBe(1);
+  client.close();
+  await until(async () => (await open()) === 0 || null);
+});
+
 test("generated calls are inspected", async () => {
   const client = await session(guardedKey);
   reply = () => ({ call: { name: "note", arguments: '{"text":"the titan"}' } });
