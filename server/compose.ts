@@ -146,6 +146,7 @@ export async function compose(
       return response;
     };
     closers.push(async () => void (await group.stop(0)));
+    if (runtime !== null) metrics.watchRealtime(() => runtime.services.realtime.open);
     if (group.number === 1) metrics.watchProcesses(() => group.others());
     await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
     // Last, because a failed start, also of another process, must not have created secrets that are never shown.

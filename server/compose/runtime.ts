@@ -177,7 +177,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     agents: agents.agents,
     ...openRecordServices(parts, { ledger, shipped, truth: limits.truth }),
     ...files,
-    ...{ batches: batch.batches, videos, realtime: new RealtimeSessions(road, models.models) },
+    ...{ batches: batch.batches, videos, realtime: new RealtimeSessions(road, models.models, gates) },
     portal: portal.service(notices, tools.tools.appResource),
   };
   const replays = openReplays({

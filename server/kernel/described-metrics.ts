@@ -18,6 +18,7 @@ export function describedMetrics(): DescribedMetric[] {
   all.watchLedger(unread);
   all.watchCheckpoints(unread);
   all.watchCounters(unread);
+  all.watchRealtime(unread);
   all.watchProcesses(unread);
   const made = registry.getMetricsAsArray() as unknown as (Pick<MetricObject, "name" | "help"> & {
     readonly type: string;

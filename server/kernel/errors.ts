@@ -312,9 +312,7 @@ export const TOOL_DENIALS: ReadonlySet<string> = new Set<ErrorCode>([
   "approval_token_invalid",
 ]);
 
-/**
- * Refusals by governance: those with status 403 or 429 (a cut stream has no status left to tell), and others whose status does not show it.
- */
+/** Refusals by governance: those with status 403 or 429 (a cut stream has none left to tell), and others whose status does not show it. */
 export const POLICY_REFUSALS: readonly ErrorCode[] = [
   ...(Object.keys(ERRORS) as ErrorCode[]).filter(
     (code) => (ERRORS[code].status === 403 || ERRORS[code].status === 429) && !code.startsWith("upstream_"),

@@ -36,6 +36,8 @@ export interface RequestView {
   readonly reranking?: Reranking | undefined;
   /** Set if the request contains audio to transcribe. */
   readonly audio?: AudioInput | undefined;
+  /** The most tokens of audio that the provider got apart from the request; absent: none. */
+  readonly heardTokens?: number | undefined;
   /** Set if a video is asked for. */
   readonly video?: ReferencedVideo | undefined;
   /** Set if media are asked for or supplied. */

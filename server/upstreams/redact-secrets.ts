@@ -16,14 +16,18 @@ export function redactSecrets(response: Response, secrets: readonly Buffer[]): R
 
 /** Null if there is nothing to redact. */
 function redactedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
-  const texts = secrets.map(String);
   let headers: Headers | null = null;
   sent.forEach((value, name) => {
-    let clean = value;
-    for (const text of texts) if (clean.includes(text)) clean = clean.replaceAll(text, MASK.repeat(text.length));
+    const clean = redactedText(value, secrets);
     if (clean !== value) (headers ??= new Headers(sent)).set(name, clean);
   });
   return headers;
+}
+
+export function redactedText(text: string, secrets: readonly Buffer[]): string {
+  let clean = text;
+  for (const secret of secrets.map(String)) if (clean.includes(secret)) clean = clean.replaceAll(secret, () => MASK.repeat(secret.length));
+  return clean;
 }
 
 /**

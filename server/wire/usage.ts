@@ -148,9 +148,11 @@ export function plausibleUsage(reported: Usage | null): Usage | null {
   return parts.every((part) => part >= 0) && inputTokens(reported) + output + webSearches <= MAX_REPORTED ? reported : null;
 }
 
-/** Estimates tokens at four characters each, to meter calls that ended before the provider reported usage. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimates tokens by characters, to meter calls that ended before the provider reported usage. */
 export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / 4);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
 /** The usage of an aborted stream: what its provider had reported, plus an estimate for `characters` of output since then. */

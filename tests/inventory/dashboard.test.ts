@@ -26,6 +26,7 @@ async function metricsThereAre(): Promise<Set<string>> {
   }));
   metrics.watchCounters(() => false);
   metrics.watchCheckpoints(() => ({}));
+  metrics.watchRealtime(() => 0);
   metrics.watchProcesses(() => []);
   return new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
 }

@@ -30,3 +30,14 @@ export function watchProcessesIn(registry: Registry, read: () => readonly OtherP
     },
   });
 }
+
+export function watchRealtimeIn(registry: Registry, openSessions: () => number): void {
+  new Gauge({
+    name: "gatehouse_realtime_open_sessions",
+    help: "Realtime sessions that are open in this process",
+    registers: [registry],
+    collect() {
+      this.set(openSessions());
+    },
+  });
+}

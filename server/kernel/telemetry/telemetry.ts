@@ -3,7 +3,7 @@ import { CallSums } from "./call-sums.ts";
 import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 import { type CheckpointPlaces, type LedgerFigures, watchCheckpointsIn, watchLedgerIn } from "./ledger-metrics.ts";
-import { type OtherProcess, watchProcessesIn } from "./process-metrics.ts";
+import { type OtherProcess, watchProcessesIn, watchRealtimeIn } from "./process-metrics.ts";
 
 /** All metrics of one process, in a form that can be sent to another. */
 export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
@@ -31,6 +31,7 @@ export interface Telemetry {
   watchCheckpoints(read: () => CheckpointPlaces): void;
   /** For limit counters that processes share in a store; without a store the series does not exist. */
   watchCounters(isAway: () => boolean): void;
+  watchRealtime(openSessions: () => number): void;
   /** For the process that starts the others. */
   watchProcesses(read: () => readonly OtherProcess[]): void;
   figures(): Promise<MetricFigures>;
@@ -150,6 +151,7 @@ export function telemetry(number: number | null = null, registry: Registry = new
         },
       });
     },
+    watchRealtime: (openSessions) => watchRealtimeIn(registry, openSessions),
     watchProcesses: (read) => watchProcessesIn(registry, read),
     figures() {
       for (const one of series.values()) addUp(one);

@@ -13,6 +13,7 @@ import { RealtimeConnection } from "./realtime-connection.ts";
 export interface OpenedConnection {
   readonly connection: RealtimeConnection;
   readonly modelId: string;
+  readonly mayHear: boolean;
   readonly tenantId: string;
 }
 
@@ -20,13 +21,15 @@ interface ConnectParts {
   readonly models: Dispatch;
   /** Whether the tenant may open another session in this process. */
   readonly hasRoom: (tenantId: string) => boolean;
+  /** Whether nothing inspects what the caller says. */
+  readonly mayHear: (call: Call) => boolean;
   readonly opened: (callId: string, opened: OpenedConnection) => void;
 }
 
 const NO_UPGRADE = "This endpoint is a WebSocket: the request has to ask for an upgrade.";
 
 /** GET /realtime: decides whether the caller may talk to the model, and connects to it, before the client's connection is upgraded. */
-export function realtimeConnect({ models, hasRoom, opened }: ConnectParts): Surface {
+export function realtimeConnect({ models, hasRoom, mayHear, opened }: ConnectParts): Surface {
   return {
     ...llmRefusals,
     refusal(refusal, call) {
@@ -43,13 +46,13 @@ export function realtimeConnect({ models, hasRoom, opened }: ConnectParts): Surf
         return refuse("too_many_sessions", undefined, { headers: { "retry-after": "10" } });
       return {
         view: { ...EMPTY_VIEW, target: { kind: "model", name, id: null, modes: ["realtime"] } },
-        answer: (asking) => connected(asking, models, opened),
+        answer: (asking) => connected(asking, { models, mayHear, opened }),
       };
     },
   };
 }
 
-async function connected(call: Call, models: Dispatch, opened: ConnectParts["opened"]) {
+async function connected(call: Call, { models, mayHear, opened }: Omit<ConnectParts, "hasRoom">) {
   const connection = new RealtimeConnection();
   let isConnected = false;
   const answer = await models.connect(call, {
@@ -64,6 +67,6 @@ async function connected(call: Call, models: Dispatch, opened: ConnectParts["ope
     connection.close();
     return answer;
   }
-  opened(call.id, { connection, modelId: model.id, tenantId: call.tenant.id });
+  opened(call.id, { connection, modelId: model.id, mayHear: mayHear(call), tenantId: call.tenant.id });
   return answer;
 }

@@ -1,21 +1,23 @@
 import { type JsonObject, objectInJson } from "../../kernel/json-value.ts";
 import { filledOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import type { Call } from "../../road/call.ts";
+import { CHARACTERS_PER_TOKEN } from "../../wire/usage.ts";
 import { governedBody } from "../../wire/realtime/session-settings.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import { forward } from "./forward.ts";
+import type { InputAudio } from "./input-audio.ts";
 import { askingEvents, type PendingItems } from "./pending-items.ts";
 import { problemEvent } from "./realtime-refusals.ts";
 import type { SessionTerms } from "./session-terms.ts";
 import { responseRoute } from "./respond.ts";
-
-/** As usage is estimated elsewhere. */
-const CHARACTERS_PER_TOKEN = 4;
 
 export interface AskedForResponse {
   readonly held: JsonObject;
   readonly response: JsonObject;
   readonly eventId: string | null;
   readonly earlierCharacters: number;
+  readonly input: InputAudio;
+  readonly mayHear: (call: Call) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +26,7 @@ export async function governedResponse(
   terms: SessionTerms,
   client: ClientSocket,
   pending: PendingItems,
-  { held, response, eventId, earlierCharacters, signal }: AskedForResponse,
+  { held, response, eventId, earlierCharacters, input, mayHear, signal }: AskedForResponse,
 ): Promise<{ readonly status: number; readonly characters: number }> {
   const { road, models, connection, modelId, url, headers, ip } = terms;
   const isApart = Array.isArray(response.input);
@@ -32,11 +34,14 @@ export async function governedResponse(
   const body = governedBody(modelId, held, response, isApart ? (response.input as JsonObject[]) : items.map(({ item }) => item));
   let isAsked = false;
   let responseId: string | null = null;
+  const { unansweredTokens: heardTokens } = input;
   const ask = (passed: string) => {
     isAsked = true;
+    if (!isApart) input.asked();
     return connection.ask(askingEvents(passed, response, isApart, items), eventId);
   };
-  const route = responseRoute({ models, clientId: eventId, earlierCharacters, responseId: () => responseId, ask });
+  const heard = { heardTokens, mayHear };
+  const route = responseRoute({ models, clientId: eventId, earlierCharacters, ...heard, responseId: () => responseId, ask });
   const init = { method: "POST", headers: new Headers(headers), body, signal };
   init.headers.set("content-type", "application/json");
   init.headers.delete("content-length");

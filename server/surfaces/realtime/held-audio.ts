@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
-import { filledOf, stringOf } from "../../wire/openai/loose-fields.ts";
+import { filledOf } from "../../wire/openai/loose-fields.ts";
 
 interface PartAudio {
   readonly events: JsonObject[];
@@ -7,25 +7,29 @@ interface PartAudio {
 }
 
 const AUDIO = /^response\.(?:output_)?audio\.(?:delta|done)$/;
-/** About ten minutes of uncompressed speech. */
-const MAX_HELD = 48 * 1024 * 1024;
 
 const partOf = (event: JsonObject): string => `${String(event.item_id)} ${String(event.content_index)}`;
 
 /** The audio of a response, which is given out part by part once the part's transcript has passed every control unchanged. */
 export class HeldAudio {
   private readonly parts = new Map<string, PartAudio>();
+  private readonly maxHeld: number;
   private held = 0;
+
+  constructor(maxHeld: number) {
+    this.maxHeld = maxHeld;
+  }
 
   static isAudio(type: string): boolean {
     return AUDIO.test(type);
   }
 
-  /** False if no more can be held. */
-  hold(event: JsonObject): boolean {
-    this.held += stringOf(event.delta)?.length ?? 0;
+  /** False if no more can be held. `length`: that of the whole event. */
+  hold(event: JsonObject, length: number): boolean {
+    this.held += length;
+    if (this.held > this.maxHeld) return false;
     this.part(event).events.push(event);
-    return this.held <= MAX_HELD;
+    return true;
   }
 
   /** Notes the transcript as the model gave it. */

@@ -11,6 +11,10 @@ export const TOLD: ReadonlySet<string> = new Set([
   "conversation.item.deleted",
   "conversation.item.truncated",
   "rate_limits.updated",
+  "input_audio_buffer.speech_started",
+  "input_audio_buffer.speech_stopped",
+  "input_audio_buffer.committed",
+  "input_audio_buffer.cleared",
 ]);
 
 /** A finished item may repeat its audio, which is kept aside. */

@@ -12,18 +12,30 @@ export interface ConnectionEvents {
   connectionClosed(): void;
 }
 
-/** Events before the client's socket is open, normally only `session.created`. */
-const MAX_EARLY = 100;
+/** The most that is kept of what a provider sends, in characters. */
+interface ConnectionBounds {
+  /** Events before the client's socket is open, normally only `session.created`. */
+  readonly early: number;
+  /** Events of a response that a slow client has not taken. */
+  readonly unread: number;
+  /** Audio of a response that waits for its transcript. */
+  readonly audio: number;
+}
+
+/** Ten minutes of uncompressed speech are about 38 MiB. */
+const BOUNDS: ConnectionBounds = { early: 1024 * 1024, unread: 16 * 1024 * 1024, audio: 48 * 1024 * 1024 };
 
 /**
  * The connection to the provider. Events of a response go into a stream that governance inspects; its audio is kept aside until its
  * transcript has passed. Events of a response that the gateway did not ask for go nowhere.
  */
 export class RealtimeConnection implements MessageListener {
-  readonly audio = new HeldAudio();
+  readonly audio: HeldAudio;
+  private readonly bounds: ConnectionBounds;
   private readonly sent = new SentEvents();
   private session: ConnectionEvents | null = null;
   private readonly early: JsonObject[] = [];
+  private earlyLength = 0;
   private running: RunningResponse | null = null;
   private closedWith: number | null = null;
   private idle: (() => void) | null = null;
@@ -31,8 +43,23 @@ export class RealtimeConnection implements MessageListener {
   private readonly ownItems = new Map<string, JsonObject | null>();
   private said: ReadonlySet<string> = new Set();
 
+  constructor(bounds: ConnectionBounds = BOUNDS) {
+    this.bounds = bounds;
+    this.audio = new HeldAudio(bounds.audio);
+  }
+
   send(event: JsonObject, clientId: string | null): void {
     this.sent.send(event, clientId);
+  }
+
+  /** Bytes that the provider has not taken yet. */
+  get queuedBytes(): number {
+    return this.sent.queuedBytes;
+  }
+
+  /** Notes the item that the provider made of the caller's audio. */
+  heard(id: string): void {
+    this.ownItems.set(id, { id, type: "message", role: "user", content: [{ type: "input_audio", transcript: null }] });
   }
 
   opened(socket: MessageSocket): void {
@@ -50,7 +77,7 @@ export class RealtimeConnection implements MessageListener {
     if (this.sent.socket === null || this.closedWith !== null || this.running !== null) return null;
     for (const { item } of events) if (isObject(item) && typeof item.id === "string") this.ownItems.set(item.id, item);
     const asked = events.map((event) => this.sent.send(event, clientId));
-    const running = new RunningResponse(asked, () => this.leave());
+    const running = new RunningResponse(asked, this.bounds.unread, () => this.leave());
     this.running = running;
     return running.stream;
   }
@@ -73,9 +100,10 @@ export class RealtimeConnection implements MessageListener {
   message(text: string | null): void {
     const event = text === null ? null : objectInJson(text);
     const type = filledOf(event?.type);
-    if (event === null || type === null) return;
+    if (text === null || event === null || type === null) return;
+    if (this.session === null && (this.earlyLength += text.length) > this.bounds.early) return;
     if (type === "error") return this.failed(event);
-    if (type.startsWith("response.")) return this.responding(event, type);
+    if (type.startsWith("response.")) return this.responding(event, type, text.length);
     const item = objectOf(event.item);
     if (item !== null) return this.itemTold(event, type, String(item.id));
     if (TOLD.has(type)) this.tell(event);
@@ -101,7 +129,7 @@ export class RealtimeConnection implements MessageListener {
     this.tell({ ...event, item: { object: "realtime.item", status: "completed", ...own } });
   }
 
-  private responding(event: JsonObject, type: string): void {
+  private responding(event: JsonObject, type: string, length: number): void {
     const { running } = this;
     const response = objectOf(event.response);
     const id = filledOf(event.response_id) ?? filledOf(response?.id);
@@ -115,7 +143,7 @@ export class RealtimeConnection implements MessageListener {
     const itemId = filledOf(objectOf(event.item)?.id);
     if (itemId !== null) running.itemIds.add(itemId);
     if (HeldAudio.isAudio(type)) {
-      if (!running.left && !this.audio.hold(event)) running.fail("more audio than the gateway holds for one response");
+      if (!running.left && !this.audio.hold(event, length)) running.fail("more audio than the gateway holds for one response");
     } else {
       if (type.endsWith("transcript.done")) this.audio.transcribed(event);
       running.give(withoutAudio(event));
@@ -154,6 +182,6 @@ export class RealtimeConnection implements MessageListener {
 
   private tell(event: JsonObject): void {
     if (this.session !== null) this.session.event(event);
-    else if (this.early.length < MAX_EARLY) this.early.push(event);
+    else this.early.push(event);
   }
 }

@@ -1,11 +1,13 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 import type { MessageListener, MessageSocket } from "../../kernel/http/message-socket.ts";
+import type { Call } from "../../road/call.ts";
 import { objectOf } from "../../wire/openai/loose-fields.ts";
 import { type ClientEvent, readClientEvent } from "../../wire/realtime/client-events.ts";
 import type { EventProblem } from "../../wire/realtime/event-problem.ts";
-import { HELD_SETTINGS, passedSettings } from "../../wire/realtime/session-settings.ts";
+import { HELD_SETTINGS, passedSettings, toldSession } from "../../wire/realtime/session-settings.ts";
 import { ClientSocket } from "./client-socket.ts";
 import { governedResponse } from "./governed-response.ts";
+import { InputAudio } from "./input-audio.ts";
 import { PendingItems } from "./pending-items.ts";
 import type { ConnectionEvents } from "./realtime-connection.ts";
 import { problemEvent } from "./realtime-refusals.ts";
@@ -16,6 +18,10 @@ const GOING_AWAY = 1001;
 const POLICY = 1008;
 const UPSTREAM_ERROR = 1011;
 
+const NOT_HEARD =
+  "Audio is not heard here: a guardrail or semantic policy inspects what callers write, and audio could not be inspected before the model hears it. Transcribe it at /v1/proxy/llm/audio/transcriptions and send the text.";
+/** Audio that the provider has not taken yet. */
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 /** OpenAI ends its sessions after an hour. */
 const MAX_SESSION_MS = 60 * 60 * 1_000;
 const MAX_SILENCE_MS = 15 * 60 * 1_000;
@@ -29,6 +35,12 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
   private readonly client: ClientSocket;
   private held: JsonObject = {};
   private readonly pending = new PendingItems();
+  private readonly input = new InputAudio();
+  private mayHear: boolean;
+  /** Updates of the gateway's own that the provider has not confirmed. */
+  private ownUpdates = 0;
+  /** Whether the caller's turn ended while another response was running. */
+  private isTurnWaiting = false;
   /** Length of what the provider's conversation holds, in characters. */
   private earlierCharacters = 0;
   /** Aborts the call of the running response. */
@@ -40,6 +52,7 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
   constructor(socket: MessageSocket, terms: SessionTerms) {
     this.client = new ClientSocket(socket);
     this.terms = terms;
+    this.mayHear = terms.mayHear;
     this.silence = setTimeout(() => this.leave("the session was silent for too long"), MAX_SILENCE_MS);
     this.limit = setTimeout(() => this.leave("the session has lasted as long as sessions may"), MAX_SESSION_MS);
     terms.connection.attach(this);
@@ -72,8 +85,11 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
 
   /** An event of the provider that belongs to no response. */
   event(event: JsonObject): void {
+    if (event.type === "session.updated" && this.ownUpdates > 0) return void this.ownUpdates--;
+    if (event.type === "input_audio_buffer.committed") return this.committed(event);
+    if (event.type === "input_audio_buffer.speech_stopped") this.input.turnEnded(event);
     const session = objectOf(event.session);
-    this.client.tell(session === null ? event : { ...event, session: { ...session, ...this.held } });
+    this.client.tell(session === null ? event : { ...event, session: toldSession(session, this.held, this.input.createsResponses) });
   }
 
   private act(read: ClientEvent, eventId: string | null): void {
@@ -85,6 +101,8 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
         return this.add(read.item, read.after, eventId);
       case "respond":
         return void this.respond(read.response, eventId);
+      case "hear":
+        return this.hear(read.event, read.audio, eventId);
       case "cancel":
       case "truncate":
         return connection.send(read.event, eventId);
@@ -102,7 +120,40 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
     const held = { ...this.held };
     for (const name of HELD_SETTINGS) if (session[name] !== undefined) held[name] = session[name];
     this.held = held;
-    this.terms.connection.send({ type: "session.update", session: passedSettings(session) }, eventId);
+    if (this.mayHear) this.takeTurns();
+    const input = this.mayHear ? this.input.settings(objectOf(session.audio)) : null;
+    this.terms.connection.send({ type: "session.update", session: passedSettings(session, input) }, eventId);
+  }
+
+  private hear(event: JsonObject, audio: string | null, eventId: string | null): void {
+    const { connection } = this.terms;
+    if (!this.mayHear) return this.refuse({ code: "unsupported_event", message: NOT_HEARD, param: "type" }, eventId);
+    if (connection.queuedBytes > MAX_QUEUED_BYTES)
+      return this.refuse(
+        { code: "invalid_event", message: "The model does not take audio as fast as it is sent.", param: "audio" },
+        eventId,
+      );
+    this.takeTurns();
+    if (audio !== null) this.input.appended(audio);
+    connection.send(event, eventId);
+  }
+
+  /** Has the provider leave the making of responses to the gateway. */
+  private takeTurns(): void {
+    const update = this.input.firstUpdate();
+    if (update === null) return;
+    this.ownUpdates++;
+    this.terms.connection.send(update, null);
+  }
+
+  private committed(event: JsonObject): void {
+    const heard = this.input.committedAs(event);
+    if (heard === null) return;
+    this.terms.connection.heard(heard.id);
+    this.client.tell(event);
+    if (!heard.endsTurn || !this.input.createsResponses) return;
+    if (this.running === null) void this.respond({}, null);
+    else this.isTurnWaiting = true;
   }
 
   private get modelAsked(): string | null {
@@ -127,15 +178,20 @@ export class RealtimeSession implements MessageListener, ConnectionEvents {
       await connection.whenIdle();
       if (this.client.isClosed) return;
       const { held, earlierCharacters } = this;
-      const asked = { held, response, eventId, earlierCharacters, signal: running.signal };
+      const mayHear = (call: Call) => (this.mayHear &&= this.terms.mayHearNow(call));
+      const asked = { held, response, eventId, earlierCharacters, input: this.input, mayHear, signal: running.signal };
       const { status, characters } = await governedResponse(this.terms, this.client, this.pending, asked);
       this.earlierCharacters = characters;
+      if (!this.mayHear && this.input.unansweredTokens > 0) this.close(POLICY, "what the caller says is inspected now");
       if (status === 401) this.close(POLICY, "the credential is not valid any more");
     } finally {
       connection.audio.clear();
       this.running = null;
       if (this.leaving !== null) this.close(GOING_AWAY, this.leaving);
     }
+    if (!this.isTurnWaiting || this.client.isClosed) return;
+    this.isTurnWaiting = false;
+    return this.respond({}, null);
   }
 
   private refuse(problem: EventProblem, eventId: string | null): void {

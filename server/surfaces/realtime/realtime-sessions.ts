@@ -1,4 +1,8 @@
 import { upgradeResponse } from "../../kernel/http/message-socket.ts";
+import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
+import { governanceOf } from "../../road/policy/parameter-governance.ts";
+import { modelOf } from "../../road/target.ts";
 import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Road } from "../../road/road.ts";
 import type { Surface } from "../../road/surface.ts";
@@ -19,17 +23,20 @@ export class RealtimeSessions {
   readonly surface: Surface;
   private readonly road: Pick<Road, "handle">;
   private readonly models: Dispatch;
+  private readonly mayHear: (call: Call) => boolean;
   private readonly sessions = new Map<RealtimeSession, string>();
   /** Connections whose client is about to be upgraded, by the ID of the call that opened them. */
   private readonly waiting = new Map<string, OpenedConnection>();
   private isLeaving = false;
 
-  constructor(road: Pick<Road, "handle">, models: Dispatch) {
+  constructor(road: Pick<Road, "handle">, models: Dispatch, gates: Pick<Gates, "inspects">) {
     this.road = road;
     this.models = models;
+    this.mayHear = (call) => isUninspected(call) && !gates.inspects(call, "chat_input");
     this.surface = realtimeConnect({
       models,
       hasRoom: (tenantId) => this.openOf(tenantId) < MAX_SESSIONS,
+      mayHear: this.mayHear,
       opened: (callId, opened) => void this.waiting.set(callId, opened),
     });
   }
@@ -42,7 +49,7 @@ export class RealtimeSessions {
     const opened = this.waiting.get(callId);
     if (opened === undefined) return answer;
     this.waiting.delete(callId);
-    const { connection, modelId, tenantId } = opened;
+    const { connection, modelId, mayHear, tenantId } = opened;
     if (answer.status !== 200 || this.isLeaving) {
       connection.close();
       return answer;
@@ -52,7 +59,18 @@ export class RealtimeSessions {
       headers: { "x-request-id": callId, ...(protocol !== null && { "sec-websocket-protocol": protocol }) },
       opened: (socket) => {
         const ended = () => void this.sessions.delete(session);
-        const terms = { road: this.road, models: this.models, connection, modelId, url: asked.url, headers, ip, ended };
+        const terms = {
+          road: this.road,
+          models: this.models,
+          connection,
+          modelId,
+          mayHear,
+          mayHearNow: this.mayHear,
+          url: asked.url,
+          headers,
+          ip,
+          ended,
+        };
         const session = new RealtimeSession(socket, terms);
         this.sessions.set(session, tenantId);
         return session;
@@ -67,12 +85,22 @@ export class RealtimeSessions {
     for (const session of [...this.sessions.keys()]) session.leave("the gateway is stopping");
   }
 
+  get open(): number {
+    return this.sessions.size;
+  }
+
   private openOf(tenantId: string): number {
     let open = 0;
     for (const of of this.sessions.values()) if (of === tenantId) open++;
     for (const { tenantId: of } of this.waiting.values()) if (of === tenantId) open++;
     return open;
   }
+}
+
+/** Whether no rule of the call's resource group is about the words of a request. */
+function isUninspected(call: Call): boolean {
+  const model = modelOf(call);
+  return model !== null && governanceOf(call, model).bannedPatterns.length === 0;
 }
 
 /** The request with a key among its subprotocols where keys otherwise are, so that no header that is recorded has it. */

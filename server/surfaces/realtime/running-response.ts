@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../kernel/json-value.ts";
 
-const MAX_UNREAD_EVENTS = 20_000;
 const encoder = new TextEncoder();
 
 /** A response that the provider works on, as a stream of its events. */
@@ -14,19 +13,22 @@ export class RunningResponse {
   /** Whether nobody reads its events any more. */
   left = false;
   private events!: ReadableStreamDefaultController<Uint8Array>;
+  private readonly maxUnreadBytes: number;
   private readonly leave: () => void;
 
   /** `leave` is called when nobody reads its events any more, before `left` is set. */
-  constructor(asked: readonly string[], leave: () => void) {
+  constructor(asked: readonly string[], maxUnreadBytes: number, leave: () => void) {
     this.asked = asked;
+    this.maxUnreadBytes = maxUnreadBytes;
     this.leave = leave;
-    this.stream = new ReadableStream<Uint8Array>({ start: (controller) => void (this.events = controller), cancel: leave });
+    const source = { start: (controller: ReadableStreamDefaultController<Uint8Array>) => void (this.events = controller), cancel: leave };
+    this.stream = new ReadableStream(source, new ByteLengthQueuingStrategy({ highWaterMark: 0 }));
   }
 
   give(event: JsonObject): void {
     if (this.left) return;
     this.events.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
-    if (-(this.events.desiredSize ?? 0) > MAX_UNREAD_EVENTS) this.fail("more events than the gateway holds");
+    if (-(this.events.desiredSize ?? 0) > this.maxUnreadBytes) this.fail("more unread events than the gateway holds");
   }
 
   end(): void {

@@ -25,6 +25,10 @@ export class SentEvents {
     this.quiet.add(this.send(event));
   }
 
+  get queuedBytes(): number {
+    return this.socket?.queuedBytes ?? 0;
+  }
+
   wasQuiet(id: string): boolean {
     return this.quiet.delete(id);
   }

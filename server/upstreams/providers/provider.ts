@@ -85,7 +85,7 @@ export interface Provider {
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | (Refusal & AnsweredInPart)>;
   /** For providers with WebSockets. */
-  connect?(target: ProviderTarget, connection: ProviderConnection): Promise<MessageSocket | Refusal>;
+  connect?(target: ProviderTarget, connection: ProviderConnection): Promise<MessageSocket | Response | Refusal>;
   /** For providers with jobs. The credential is not sent to URLs outside the provider. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

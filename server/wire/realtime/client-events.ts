@@ -9,7 +9,9 @@ export type ClientEvent =
   | { readonly kind: "update"; readonly session: JsonObject }
   | { readonly kind: "item"; readonly item: JsonObject; readonly after: string | null }
   | { readonly kind: "respond"; readonly response: JsonObject }
-  | { readonly kind: "cancel" | "delete" | "truncate"; readonly event: JsonObject };
+  | { readonly kind: "cancel" | "delete" | "truncate"; readonly event: JsonObject }
+  /** `audio`: what is appended; null for a commit or a clearing. */
+  | { readonly kind: "hear"; readonly event: JsonObject; readonly audio: string | null };
 
 interface ReadEvent {
   /** The client's own ID of the event. */
@@ -19,7 +21,8 @@ interface ReadEvent {
 
 const ITEMS: ReadonlySet<unknown> = new Set(["message", "function_call", "function_call_output"]);
 const PARTS: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text", "input_image"]);
-const AUDIO_INPUT = "Audio input is not served: it could not be inspected before the model hears it. Send text.";
+const AUDIO_INPUT = "Items with audio are not served. Append it to the input audio buffer, or send text.";
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ID = /^[\w.:-]{1,64}$/;
 
 /** Reads an event of a client. `text` is null for a binary message. */
@@ -59,8 +62,15 @@ function readEvent(event: JsonObject): ClientEvent | EventProblem {
       return isId(event.item_id)
         ? { kind: "truncate", event }
         : problem("invalid_event", "item_id has to be the ID of an item.", "item_id");
+    case "input_audio_buffer.append": {
+      const { audio } = event;
+      if (typeof audio !== "string" || !BASE64.test(audio)) return problem("invalid_event", "audio has to be base64.", "audio");
+      return { kind: "hear", event: { type, audio }, audio };
+    }
+    case "input_audio_buffer.commit":
+    case "input_audio_buffer.clear":
+      return { kind: "hear", event: { type }, audio: null };
     default:
-      if (type.startsWith("input_audio_buffer.")) return problem("unsupported_event", AUDIO_INPUT, "type");
       if (type === "conversation.item.retrieve")
         return problem("unsupported_event", "Items are not retrieved: their content would pass no control again.", "type");
       return problem("unknown_event", `The gateway knows no event of the type ${type.slice(0, 100)}.`, "type");
@@ -85,7 +95,9 @@ function readResponse(given: JsonValue | undefined): ClientEvent | EventProblem 
       return problem("unsupported_parameter", `The gateway knows no setting ${name.slice(0, 100)} of a response.`, `response.${name}`);
   if (response.conversation !== undefined && response.conversation !== "auto" && response.conversation !== "none")
     return problem("invalid_event", "conversation has to be auto or none.", "response.conversation");
-  const { input } = response;
+  const { input, audio } = response;
+  if (isObject(audio) && audio.input !== undefined)
+    return problem("unsupported_parameter", "Input audio is set for a session, not for a response.", "response.audio.input");
   if (input !== undefined && !Array.isArray(input)) return problem("invalid_event", "input has to be an array of items.", "response.input");
   for (const [at, item] of (input ?? []).entries()) {
     const wrong = itemProblem(item, `response.input[${at}]`, true);

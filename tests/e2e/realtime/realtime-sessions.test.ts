@@ -184,6 +184,18 @@ test("events that no response belongs to are not passed on", async () => {
   client.close();
 });
 
+test("a credential that the provider repeats in an event is redacted", async () => {
+  reply = () => ({ text: "The key is vendor-secret-0001, I think." });
+  const { key } = await team("quoted");
+  const client = await session(key);
+  vendor.push({ type: "error", error: { type: "server_error", code: "x", message: "Bearer vendor-secret-0001 is bad" } });
+  expect((await client.next("error")).error.message).toBe("Bearer ****************** is bad");
+  const events = await client.ask("Which?");
+  expect(events.find(({ type }) => type === "response.output_text.done").text).toBe("The key is ******************, I think.");
+  expect(JSON.stringify(client.events)).not.toContain("vendor-secret-0001");
+  client.close();
+});
+
 test("a killed gateway leaves one row for a response that was under way, and a stopping one says so with code 1001", async () => {
   reply = () => ({ text: "On", endless: true });
   const { key, groupId } = await team("killed");

@@ -193,6 +193,18 @@ test("redacted values are put back for the client, under other numbers in each r
   client.close();
 });
 
+test("the metrics count open sessions", async () => {
+  const open = async () => {
+    const text = await (await fetch(`${world.gateway.adminUrl}/metrics`)).text();
+    return Number(/^gatehouse_realtime_open_sessions(?:\{.*\})? (\d+)$/m.exec(text)?.[1]);
+  };
+  await until(async () => (await open()) === 0 || null);
+  const client = await session();
+  expect(await open()).toBe(1);
+  client.close();
+  await until(async () => (await open()) === 0 || null);
+});
+
 test("generated calls are inspected", async () => {
   const client = await session(guardedKey);
   reply = () => ({ call: { name: "note", arguments: '{"text":"the titan"}' } });
@@ -227,6 +239,25 @@ test("wrong credentials, models and requests are refused before the upgrade", as
   });
 });
 
+test.each([
+  [401, 502, "upstream_auth_failed"],
+  [404, 404, "the handshake was answered with 404"],
+  [429, 429, "the handshake was answered with 429"],
+])("a provider's %i to the handshake is reported as to any request", async (refusing, status, told) => {
+  vendor.refusing = refusing;
+  const headers = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  };
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/llm/realtime?model=voice`;
+  const response = await fetch(url, { headers: { ...headers, ...bearer(apiKey) } });
+  vendor.refusing = null;
+  expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(told)]);
+  expect(await rowOf(world.admin, { proxy_subtype: "realtime_connect", http_status_code: status })).toMatchObject({ success: false });
+});
+
 test("a browser's key among the subprotocols admits it and is neither echoed nor recorded", async () => {
   const client = new RealtimeClient(world.gateway.runtimeUrl as string, "voice", {}, ["realtime", `openai-insecure-api-key.${apiKey}`]);
   const created = await client.next("session.created");
@@ -242,7 +273,14 @@ test.each([
   ["a type twice", '{"type":"response.create","type":"response.cancel"}', "invalid_event"],
   ["a member twice", '{"type":"response.create","response":{"instructions":"a","instructions":"b"}}', "ambiguous_name"],
   ["an unknown type", '{"type":"session.fly"}', "unknown_event"],
-  ["audio input", '{"type":"input_audio_buffer.append","audio":"AAAA"}', "unsupported_event"],
+  ["audio that is not base64", '{"type":"input_audio_buffer.append","audio":"A A"}', "invalid_event"],
+  ["an unknown event of the audio buffer", '{"type":"input_audio_buffer.play"}', "unknown_event"],
+  ["a second model", '{"type":"session.update","session":{"audio":{"input":{"transcription":{"model":"x"}}}}}', "unsupported_parameter"],
+  [
+    "a response after silence",
+    '{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"type":"server_vad","idle_timeout_ms":5000}}}}}',
+    "unsupported_parameter",
+  ],
   ["another model", '{"type":"session.update","session":{"model":"gpt-9"}}', "unsupported_parameter"],
   [
     "a tool server",

@@ -11,6 +11,10 @@ export interface RealtimeVendor {
   cut(): void;
   /** Sends an event to every connection. */
   push(event: object): void;
+  /** The status of handshakes instead of an upgrade. */
+  refusing: number | null;
+  /** Reported by responses instead of the usual one. */
+  usage: object | null;
   stop(): Promise<void>;
 }
 
@@ -26,6 +30,10 @@ export interface Reply {
 interface Connection {
   running: { id: string; itemId: string } | null;
   n: number;
+  /** How the caller's turns are detected; null for not at all. */
+  turns: { readonly create_response?: boolean } | null;
+  /** What waits in the input audio buffer. */
+  buffer: string;
 }
 
 const USAGE = {
@@ -109,7 +117,30 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
   }
   function finish(socket: Bun.ServerWebSocket<Connection>, id: string, output: object[], status = "completed") {
     socket.data.running = null;
-    send(socket, { type: "response.done", response: { object: "realtime.response", id, status, output, usage: USAGE } });
+    send(socket, { type: "response.done", response: { object: "realtime.response", id, status, output, usage: vendor.usage ?? USAGE } });
+  }
+
+  /** Makes an item of the audio in the buffer. */
+  function commit(socket: Bun.ServerWebSocket<Connection>) {
+    const item_id = `item_${crypto.randomUUID()}`;
+    const content = [{ type: "input_audio", transcript: null }];
+    const item = { id: item_id, object: "realtime.item", type: "message", role: "user", status: "completed", content };
+    items.push({ ...item, heard: socket.data.buffer });
+    socket.data.buffer = "";
+    send(socket, { type: "input_audio_buffer.committed", previous_item_id: null, item_id });
+    for (const type of ["conversation.item.added", "conversation.item.done"]) send(socket, { type, previous_item_id: null, item });
+  }
+
+  /** The fake's audio is text; speech ends with a full stop. */
+  function hear(socket: Bun.ServerWebSocket<Connection>, audio: string) {
+    const { data } = socket;
+    if (data.buffer === "" && data.turns !== null)
+      send(socket, { type: "input_audio_buffer.speech_started", audio_start_ms: 0, item_id: "item_next" });
+    data.buffer += Buffer.from(audio, "base64").toString();
+    if (data.turns === null || !data.buffer.endsWith(".")) return;
+    send(socket, { type: "input_audio_buffer.speech_stopped", audio_end_ms: 60_000, item_id: "item_next" });
+    commit(socket);
+    if (data.turns.create_response !== false && data.running === null) speak(socket, {});
   }
 
   const server = Bun.serve<Connection>({
@@ -119,7 +150,10 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
       const { pathname, search } = new URL(request.url);
       if (pathname !== "/v1/realtime") return new Response("no", { status: 404 });
       handshakes.push({ query: search, authorization: request.headers.get("authorization") });
-      return self.upgrade(request, { data: { running: null, n: 0 } }) ? undefined : new Response("no", { status: 400 });
+      if (vendor.refusing !== null) return new Response("no", { status: vendor.refusing });
+      return self.upgrade(request, { data: { running: null, n: 0, turns: {}, buffer: "" } })
+        ? undefined
+        : new Response("no", { status: 400 });
     },
     websocket: {
       open(socket) {
@@ -139,7 +173,16 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
             error: { type: "invalid_request_error", code: "bad", message, param: null, event_id: event.event_id },
           });
         switch (event.type) {
+          case "input_audio_buffer.append":
+            return hear(socket, event.audio);
+          case "input_audio_buffer.commit":
+            return socket.data.buffer === "" ? error("the buffer is empty") : commit(socket);
+          case "input_audio_buffer.clear":
+            socket.data.buffer = "";
+            return send(socket, { type: "input_audio_buffer.cleared" });
           case "session.update":
+            if (event.session.audio?.input?.turn_detection?.type === "no_such") return error("no such turn detection");
+            if (event.session.audio?.input?.turn_detection !== undefined) socket.data.turns = event.session.audio.input.turn_detection;
             return send(socket, { type: "session.updated", session: { object: "realtime.session", id: "sess_1", ...event.session } });
           case "conversation.item.create": {
             const item = { object: "realtime.item", status: "completed", ...event.item };
@@ -162,13 +205,16 @@ export function realtimeVendor(reply: (request: any, items: readonly any[]) => R
       },
     },
   });
-  return {
+  const vendor: RealtimeVendor = {
     origin: `http://127.0.0.1:${server.port}`,
     seen,
     handshakes,
     connections: () => open.size,
     cut: () => [...open].forEach((socket) => socket.close(1011, "cut")),
     push: (event) => [...open].forEach((socket) => send(socket, event)),
+    refusing: null,
+    usage: null,
     stop: () => server.stop(true),
   };
+  return vendor;
 }

@@ -52,7 +52,7 @@ export function prepareAdmission(
   const writes = asksForText(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes: view.audio?.textBytes ?? view.video?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call),
+    bodyBytes: view.audio?.textBytes ?? view.video?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call) + (view.heardTokens ?? 0),
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") + knowledgeBytes(call, view) : 0,
     outputCeiling: rules.maxOutputTokens,
   });

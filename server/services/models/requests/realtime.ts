@@ -4,6 +4,7 @@ import { estimated } from "../../../road/metering/stream-usage.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../../../upstreams/providers/provider.ts";
 import { RealtimeStream } from "../../../wire/realtime/realtime-stream.ts";
 import type { ResponsesRequest } from "../../../wire/responses/responses-request.ts";
+import { audioOf, CHARACTERS_PER_TOKEN } from "../../../wire/usage.ts";
 import { NOTHING_SENT } from "../../../wire/sent-settings.ts";
 import type { FailoverParts } from "../routing/failover.ts";
 import { outboundChanges } from "./conversation.ts";
@@ -20,6 +21,8 @@ export interface AskedResponse {
   readonly inbound: ResponsesRequest;
   /** Length of the conversation that the provider keeps, in characters. */
   readonly earlierCharacters: number;
+  /** The most tokens of the caller's audio that it answers. */
+  readonly heardTokens: number;
   /** Sends the governed request and returns the response's events as server-sent events; null if the connection is closed. */
   ask(body: string): ReadableStream<Uint8Array> | null;
 }
@@ -40,11 +43,11 @@ export function connectRequest(): ModelRequest {
   };
 }
 
-export function responseRequest({ inbound, earlierCharacters }: AskedResponse): ModelRequest {
-  const inputCharacters = inbound.inputCharacters + earlierCharacters;
+export function responseRequest({ inbound, earlierCharacters, heardTokens }: AskedResponse): ModelRequest {
+  const inputCharacters = inbound.inputCharacters + earlierCharacters + heardTokens * CHARACTERS_PER_TOKEN;
   return {
     inputCharacters,
-    usageOfSending: () => estimated(inputCharacters, 0),
+    usageOfSending: () => ({ ...estimated(inputCharacters, 0), ...audioOf(heardTokens, 0) }),
     prepare(_call, model) {
       const changes = outboundChanges(model);
       return {
@@ -72,6 +75,7 @@ export function connectingParts({ listener, connected }: Connecting, parts: Fail
     departed?.();
     const socket = await provider.connect(target, { operation, abort, timeoutMs, listener });
     if (isRefusal(socket)) return socket;
+    if (socket instanceof Response) return { response: socket, requestId: null };
     connected(socket);
     return { response: new Response("{}", { headers: { "content-type": "application/json" } }), requestId: null };
   });

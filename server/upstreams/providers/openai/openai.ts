@@ -1,6 +1,10 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { type OutboundSockets, outboundSockets } from "../../../runtime/outbound-socket.ts";
+import { HandshakeRefused, type OutboundSockets, outboundSockets } from "../../../runtime/outbound-socket.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
+import { refuse } from "../../../kernel/errors.ts";
+import type { MessageListener } from "../../../kernel/http/message-socket.ts";
+import { redactedText } from "../../redact-secrets.ts";
+import { secretsOf } from "../../request-secrets.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, outboundRefusal, pathSegment, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
@@ -46,10 +50,20 @@ export function openaiProvider(outbound: Outbound, sockets: OutboundSockets = ou
       const headers: Record<string, string> = { "user-agent": "gatehouse" };
       for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
       if (target.apiKey !== null) headers["authorization"] = `Bearer ${target.apiKey}`;
+      const secrets = secretsOf(headers);
+      const redacting: MessageListener = {
+        message: (text) => listener.message(text === null ? null : redactedText(text, secrets)),
+        drained: () => listener.drained(),
+        closed: (code) => listener.closed(code),
+      };
       try {
-        return await sockets.open(address.href, { headers, signal: abort.signal, timeoutMs, listener });
+        return await sockets.open(address.href, { headers, signal: abort.signal, timeoutMs, listener: redacting });
       } catch (error) {
-        return outboundRefusal(error);
+        if (!(error instanceof HandshakeRefused)) return outboundRefusal(error);
+        const { status, message } = error;
+        return status < 400
+          ? refuse("upstream_invalid_response", undefined, { reason: message })
+          : Response.json({ error: { message } }, { status });
       }
     },
     ask: (target, providerRequest) =>
