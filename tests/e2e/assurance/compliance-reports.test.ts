@@ -219,6 +219,8 @@ test("administrators with local passwords disabled are not counted as signing in
   await world.admin.post("/v1/admin/admin-users", glass);
   expect(await withoutSecondFactor()).toBe(2);
   await world.admin.request("PATCH", "/v1/admin/tenants/others", { local_passwords: false });
+  // Ends the sessions of all other administrators who have a password.
+  other = await signIn(world.gateway.adminUrl, { username: "glass", password: ADMIN_PASSWORD, tenant_id: "others" }, "tenant");
   expect(await withoutSecondFactor()).toBe(1);
 });
 
