@@ -24,10 +24,11 @@ test("every surface is declared once, and every call that sends text to a model 
     const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
     expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
-  // Batch lines have no route.
+  // Batch lines and the responses of realtime sessions have no route.
   const subtypes = new Set([
     ...GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype),
     ...Object.values(BATCH_ENDPOINTS).map(({ subtype }) => subtype as string),
+    "realtime_response",
   ]);
   for (const { subtypes: named } of Object.values(SURFACES))
     for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
