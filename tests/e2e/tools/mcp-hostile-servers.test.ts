@@ -14,12 +14,17 @@ let at: OddServers["at"];
 let serve: OddServers["serve"];
 let sessionAt: OddServers["sessionAt"];
 let listen: OddServers["listen"];
+/** Further servers. They keep their ports to the end, because no two servers may be registered at one address. */
+const others: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
   odd = await startOddServers();
   ({ world, team, at, serve, sessionAt, listen } = odd);
 });
-afterAll(() => odd.end());
+afterAll(async () => {
+  await odd.end();
+  await Promise.all(others.map((server) => server.stop()));
+});
 
 test("a response to another request ID is refused; an ID returned as a string is accepted", async () => {
   const { id } = await serve("confused", "handshake", (message) => {
@@ -77,12 +82,12 @@ test.each([
   ["responds with a status that HTTP does not have", "upstream_invalid_response", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n"],
 ])("a tool server that %s after it received the request is not reported as unreachable", async (how, code, head) => {
   const tearing = await startRawUpstream(() => ({ head, pieces: [], ending: head === null ? "tear" : "end" }));
+  others.push(tearing);
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: how, base_url: tearing.origin });
   await grant(world.admin, how, id, [team.groupId]);
   const called = await post(at(id), team.apiKey, stateless("torn", "tools/call", { name: "open", arguments: {} }));
   expect([called.status, called.body.error.data.code]).toEqual([502, code]);
   expect(await rowOf(world.admin, { server_id: id, mcp_request_id: "torn" })).toMatchObject({ error_type: code });
-  await tearing.stop();
 });
 
 test("discovery and lists stop after a few pages of a server whose list never ends", async () => {
@@ -122,6 +127,7 @@ test("a caller's own token at a virtual server is sent only to the members it na
       auth_type: "oauth",
     });
     await grant(world.admin, `own token, ${slug}`, id, [team.groupId]);
+    others.push(server);
     return { id, slug, server };
   };
   const members = [await start("meant"), await start("hostile")];
@@ -152,7 +158,6 @@ test("a caller's own token at a virtual server is sent only to the members it na
   expect(await ask(url, named, called("meant"))).toMatchObject({ shown: [`meant ${named}`], failed: false });
   // Addressed directly, it is the server that the token is meant for.
   expect(await ask(at(hostile.id), "opaque", list)).toMatchObject({ shown: ["hostile opaque"], failed: false });
-  await Promise.all(members.map(({ server }) => server.stop()));
 });
 
 /** A response whose body begins and never ends. */
