@@ -11,7 +11,7 @@ import {
   agentStore,
   takeAgentsToRefresh,
 } from "../../store/agents/agents.ts";
-import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -41,7 +41,7 @@ import {
 } from "../../store/agents/agent-tasks.ts";
 import { readsAsGood } from "../../store/credentials/credential-reads.ts";
 import type { Database } from "../../store/database.ts";
-import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 
 export type { DueCost } from "../../store/agents/agent-costs.ts";
 export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agents/agent-tasks.ts";

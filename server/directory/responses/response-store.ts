@@ -2,7 +2,7 @@ import type { Database } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files/files.ts";
 import * as responses from "../../store/responses/stored-responses.ts";
 import { isUnderLegalHold } from "../../store/tenants/legal-holds.ts";
-import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 
 export type StoredResponse = responses.StoredResponseRow;
 export type ResponseToStore = responses.NewStoredResponse;

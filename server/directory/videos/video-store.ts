@@ -1,6 +1,6 @@
 import type { Database, Trx } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files/files.ts";
-import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import * as jobs from "../../store/batch/video-jobs.ts";
 
 export type VideoJob = jobs.VideoJobRow;

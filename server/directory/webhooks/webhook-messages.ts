@@ -7,7 +7,7 @@ import {
   takeWebhookDeliveries,
   type WebhookDeliveryRow,
 } from "../../store/policies/webhook-deliveries.ts";
-import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import { endpointOf, type WebhookEndpoint } from "./webhooks.ts";
 
 /** A message to deliver, leased to this process. */

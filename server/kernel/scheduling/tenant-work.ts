@@ -1,5 +1,5 @@
 /** How many items to take: in total, and per tenant including those already in progress. */
-interface Turns {
+export interface TenantTurns {
   readonly most: number;
   readonly mostOfOne: number;
   readonly underWay: ReadonlyMap<string, number>;
@@ -9,7 +9,7 @@ interface WorkOfTenants<Item> {
   /** Items in progress at once: in total, and per tenant, so that one tenant's slow ones do not use up all places. */
   readonly most: number;
   readonly mostOfOne: number;
-  readonly take: (turns: Turns) => Promise<readonly Item[]>;
+  readonly take: (turns: TenantTurns) => Promise<readonly Item[]>;
   /** Must not reject. */
   readonly work: (item: Item) => Promise<void>;
 }

@@ -2,12 +2,10 @@ import { sql, type Updateable } from "kysely";
 import type { AgentTaskRow, TaskKey } from "./agent-tasks.ts";
 import type { Database, Trx } from "../database.ts";
 import type { AgentTaskTable } from "../tables/agents.ts";
+import { inMs } from "../records/in-ms.ts";
 
 export const withKey = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, id });
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
-
-/** Uses the database's clock, which all processes share. */
-export const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 /** How often to check again for a row that has not been stored yet. */
 const POLL_INTERVAL_MS = 30_000;

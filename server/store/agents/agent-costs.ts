@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import { changeCost, claimCost, lockedCost, inMs, uncountedMicros, withKey } from "./agent-cost-claims.ts";
+import { changeCost, claimCost, lockedCost, uncountedMicros, withKey } from "./agent-cost-claims.ts";
 import type { AgentTaskRow, TaskKey } from "./agent-tasks.ts";
 import type { Database } from "../database.ts";
+import { inMs } from "../records/in-ms.ts";
 
 /**
  * Records the cost that an agent reported for a task; row `rowId` will report it. Returns the change against what was counted before, in

@@ -2,8 +2,9 @@ import { type Insertable, type Selectable, sql } from "kysely";
 import { ulid } from "../../kernel/ids.ts";
 import type { AgentTaskRow } from "./agent-tasks.ts";
 import type { Database, Trx } from "../database.ts";
-import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import type { AgentPushConfigTable, AgentPushDeliveryTable } from "../tables/agents.ts";
+import { inMs } from "../records/in-ms.ts";
 
 export type PushConfigRow = Selectable<AgentPushConfigTable>;
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
@@ -76,9 +77,6 @@ export type WatchedTask = AgentTaskRow;
 /** SQL condition: the task is under way and nobody has asked for it in a minute. */
 export const IS_LEFT_ALONE =
   "state IN ('TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING') AND updated_at < now() - interval '1 minute'";
-
-/** Uses the database's clock, which all processes share. */
-const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 /**
  * Leases unwatched tasks for `leaseMs`, taking turns between tenants, those unwatched longest first. Returns tasks that have subscribers

@@ -3,7 +3,7 @@ import type { Database, Trx } from "../database.ts";
 import { containing, pageOfRows } from "../records/paging.ts";
 import { findInTenant, type RecordStore, writesById } from "../records/record-store.ts";
 import type { AgentTable } from "../tables/agents.ts";
-import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 
 export type AgentRow = Selectable<AgentTable>;
 export type AgentInsert = Insertable<AgentTable>;

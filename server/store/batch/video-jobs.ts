@@ -3,7 +3,7 @@ import type { Database, Trx } from "../database.ts";
 import type { FileOwner } from "../files/files.ts";
 import { hasId } from "../records/has-id.ts";
 import { type Page, type Paged, totalOf } from "../records/paging.ts";
-import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import type { VideoError, VideoJobTable, VideoStatus } from "../tables/videos.ts";
 
 export type VideoJobRow = Selectable<VideoJobTable>;

@@ -1,13 +1,11 @@
 import { type Selectable, sql } from "kysely";
 import type { Database } from "../database.ts";
-import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import type { WebhookDeliveryTable } from "../tables/webhooks.ts";
 import type { WebhookRow } from "./webhooks.ts";
+import { inMs } from "../records/in-ms.ts";
 
 export type WebhookDeliveryRow = Selectable<WebhookDeliveryTable> & Pick<WebhookRow, "format" | "endpoint_sealed" | "enabled">;
-
-/** Uses the database's clock, which all processes share. */
-const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
 
 export async function queueWebhookMessage(
   db: Database,

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { type FileOwner, ownedBy } from "../files/files.ts";
-import type { TenantTurns } from "../records/tenant-turns.ts";
+import type { TenantTurns } from "../../kernel/scheduling/tenant-work.ts";
 import type { ResponseUse, StoredResponseTable } from "../tables/stored-responses.ts";
 
 export type StoredResponseRow = Selectable<StoredResponseTable>;
